@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -73,6 +74,21 @@ class ParsingTest(unittest.TestCase):
         self.assertIn("self,tcp", over_tcp)
         self.assertIn("--oversubscribe", Setup("openmpi", 1000).command("weft"))
         self.assertNotIn("--oversubscribe", Setup("openmpi", 1).command("weft"))
+
+    def test_side_by_side(self):
+        command = [sys.executable, "-c", "import os, sys; print(os.getpid(), file=sys.stderr)"]
+        self.assertEqual(len({*measures.run_side_by_side(command, 2)}), 2)
+        with self.assertRaisesRegex(measures.Failed, "^failed: .*\nno page$"):
+            measures.run_side_by_side(["sh", "-c", "echo no page >&2; exit 3"], 2)
+
+    def test_side_by_side_ends_what_hangs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            began = time.monotonic()
+            with self.assertRaisesRegex(measures.Failed, "^took more than 0.5 s: sh "):
+                measures.run_side_by_side(["sh", "-c", f"echo > {folder}/$$; exec sleep 60"], 2, timeout=0.5)
+            self.assertLess(time.monotonic() - began, 30)
+            for process in pathlib.Path(folder).iterdir():
+                self.assertFalse(pathlib.Path("/proc", process.name).exists())
 
     def test_lines_among_others(self):
         self.assertEqual(measures.json_lines('warning\n{"ms": 1}\n{torn'), [{"ms": 1}])

@@ -112,7 +112,7 @@ class LibraryTest(unittest.TestCase):
         wire = json.loads((schemas / "page.schema.json").read_text())["$defs"]["wire"]
         self.assertIn("ID.operation", wire["description"])
         documentation = prefix / "share/doc/weft"
-        for name in ("README.md", "LICENSE", "docs/embedding.md", "docs/architecture.md", "python/README.md"):
+        for name in ("README.md", "LICENSE", "docs/embedding.md", "docs/embedding-ranks.md", "docs/architecture.md", "python/README.md"):
             self.assertTrue((documentation / name).is_file(), name)
 
     def test_program(self):
@@ -155,13 +155,14 @@ class PkgConfigTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("there is no block 'wy'", done.stderr)
 
-    def test_guide(self):
-        """The program in docs/embedding.md compiles as it stands there, and prints what stands there."""
-        guide = (ROOT / "docs/embedding.md").read_text()
-        (folder / "guide.c").write_text("\n".join(re.findall(r"<!-- c -->\n```c\n(.*?)```", guide, re.S)))
+    def test_guides(self):
+        """The programs in docs/embedding.md and docs/embedding-ranks.md compile as they stand there, and print what stands there."""
         (folder / "line.page.json").write_text(readme_part("page", "json"))
-        self.build(folder / "guide.c", folder / "guide")
-        self.assertEqual(run(folder / "guide", cwd=folder), re.search(r"<!-- prints -->\n```\n(.*?)```", guide, re.S)[1])
+        for name in ("embedding", "embedding-ranks"):
+            guide = (ROOT / f"docs/{name}.md").read_text()
+            (folder / f"{name}.c").write_text("\n".join(re.findall(r"<!-- c -->\n```c\n(.*?)```", guide, re.S)))
+            self.build(folder / f"{name}.c", folder / name)
+            self.assertEqual(run(folder / name, cwd=folder), re.search(r"<!-- prints -->\n```\n(.*?)```", guide, re.S)[1])
 
     def test_library_of_blocks(self):
         """The example of a library of blocks, as the guide builds and tests it; and from Python."""

@@ -8,7 +8,7 @@ from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_double, c_int32, c_int
 
 from .errors import CancelledError, Diagnostic, Error
 
-ABI_MAJOR = 1
+ABI = (1, 1)  # the interface that this package needs: this major number, this minor number or a greater one
 UNTIL_STOPPED = -1
 IDLE, RUNNING, PAUSED = range(3)
 GO_ON, STEP_BLOCK, STEP_RUN = range(3)
@@ -341,8 +341,9 @@ def _load() -> ctypes.CDLL:
     """The library of the package, by the empty one that lets the loader choose its build; $WEFT_LIBRARY names another library."""
     path = os.environ.get("WEFT_LIBRARY") or str(pathlib.Path(__file__).parent / "lib/libweft-python.so")
     library = ctypes.CDLL(path)
-    if library.weft_abi_version() >> 16 != ABI_MAJOR:  # before functions are looked for that another one may lack
-        raise ImportError(f"{path} has interface {library.weft_abi_version() >> 16}, this package needs {ABI_MAJOR}")
+    major, minor = divmod(library.weft_abi_version(), 1 << 16)
+    if major != ABI[0] or minor < ABI[1]:  # before functions are looked for that another one may lack
+        raise ImportError(f"{path} has interface {major}.{minor}, this package needs {ABI[0]}.{ABI[1]} or a later {ABI[0]}.x")
     _declare(library, FAILING)
     for name, (restype, *argtypes) in PLAIN.items():
         function = getattr(library, name)

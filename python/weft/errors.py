@@ -33,7 +33,7 @@ class Error(Exception):
 
     `code` is one of invalid_argument, not_found, already_exists, out_of_range, failed_precondition, unsupported, resource_exhausted,
     data_loss, cancelled, aborted, permission_denied, internal; `diagnostics` are all findings, the failure first. `all_ranks`: all ranks of the
-    job have failed alike (weft.ShardedRun), so that none waits for this one.
+    job are known to have failed alike (weft.ShardedRun), so that none waits for this one.
     """
 
     all_ranks = False

@@ -57,9 +57,9 @@ class Runtime:
 
     `messages`: joins the job of the launcher of MPI that has started this process (mpirun, srun); "auto" takes the library of messages that is built
     against the launcher's MPI, and without a launcher this process is rank 0 of 1; other texts name a library. Blocks of collectives and
-    `Page.sharded` then work on all `ranks` together. A process joins once. `job_deadline`: seconds that a rank is waited for (0: 120); then
-    the job ends, which `on_job_end` is told why, on any thread, instead of standard error. As a context manager the runtime ends the job where
-    this rank alone leaves it by an exception.
+    `Page.sharded` then work on all `ranks` together. A process joins once. `job_deadline`: seconds that a rank is waited for without
+    progress (0: 120); then the job ends, which `on_job_end` is told why, on any thread, instead of standard error. As a context manager the
+    runtime ends the job where it is left by an exception that is not known to be that of all ranks (`Error.all_ranks`).
     """
 
     def __init__(self, threads: int = 0, memory_limit: int = 0, call_deadline: float = 0, *, allow_blocks: Iterable[str] = (),

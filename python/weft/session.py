@@ -292,22 +292,25 @@ def interruptibly(work: Callable[[], None], cancel: Callable[[], None] | None = 
     if threading.current_thread() is not threading.main_thread():
         return work()
     raised: list[BaseException] = []
+    ended = threading.Event()  # (a join that Ctrl-C interrupts takes a thread that works for one that has ended, in Python 3.11)
 
     def do() -> None:
         try:
             work()
         except BaseException as error:
             raised.append(error)
+        finally:
+            ended.set()
 
     thread = threading.Thread(target=do, daemon=cancel is None)
     try:
         thread.start()
-        while thread.is_alive():
-            thread.join(0.05)
+        while not ended.wait(_SLICE_MS / 1000):
+            pass
     except KeyboardInterrupt:
-        while cancel is not None and thread.is_alive():  # a cancel that comes before the work has begun does nothing
+        while cancel is not None and thread.ident is not None and not ended.is_set():  # a cancel that comes before the work has begun does nothing
             cancel()
-            thread.join(0.05)
+            ended.wait(_SLICE_MS / 1000)
         raise
     if raised:
         raise raised.pop()  # its frames hold the list

@@ -1,13 +1,12 @@
 """Training of a page whose batch is cut into shards, which the processes of a job share."""
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from ctypes import byref, c_double, c_void_p
+from ctypes import byref, c_double, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     from .page import Page
 
 _REDUCTIONS = ("mean", "sum")
+# What a collective call gives only after the ranks have agreed on how it ended. Other codes may be of this rank alone: failed_precondition of a call
+# that is refused before it talks to the others, resource_exhausted and internal of an exception, cancelled of a link that is closed.
+_AGREED = ("invalid_argument", "not_found", "already_exists", "out_of_range", "unsupported", "data_loss", "aborted", "permission_denied")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +69,16 @@ class ShardedRun:
 
     Errors whose `all_ranks` is true have failed on all ranks alike. After a step that failed otherwise the run is over, and to close it ends the
     job: the other ranks wait for this one. One run of a page is open at a time: close it, and open the next.
+
+    In a job of several processes any exception that leaves the `with` ends the whole job, although no step has failed and all ranks raise it
+    alike: nothing tells this rank that the others do not wait for it. Errors whose `all_ranks` is true and SystemExit with status 0 end
+    nothing. Catch inside the `with` what all ranks raise alike, such as the end of their data:
+
+            with page.sharded(shards=8) as run:
+                try:
+                    train(run)
+                except EndOfData:  # on every rank after the same step
+                    run.save_newest("run1")
     """
 
     def __init__(self, page: Page, session: str | None = None, *, shards: int = 1, reduce: str = "mean", fetch: Iterable[str] = (),
@@ -80,7 +92,7 @@ class ShardedRun:
             listed = [texts] if isinstance(texts, str) else list(texts)
             setattr(options, values, _native.array(listed))
             setattr(options, counted, len(listed))
-        self._page = page
+        self._page, self._handle = page, None
         opened: list[c_void_p] = []
         self._with_others(lambda: opened.append(_native.make("weft_sharded_open", page._handle, byref(options))))
         self._handle = opened[0]
@@ -102,25 +114,42 @@ class ShardedRun:
         self.close()
 
     def _with_others(self, work: Callable[[], None]) -> None:
-        """Does what fails on all ranks alike, or on none; Ctrl-C leaves it to itself."""
+        """Does what fails on all ranks alike, or is refused on this one alone; Ctrl-C leaves it to itself."""
         try:
             if self._page.runtime.ranks == 1:
                 work()
             else:
                 interruptibly(work)
         except Error as error:
-            error.all_ranks = True
+            error.all_ranks = self._agreed(error)
             raise
 
-    def _taking(self, work: Callable[[], None]) -> None:
-        """The same for what ends the run where it fails on this rank alone."""
+    def _agreed(self, error: Error) -> bool:
+        """Whether a collective call's failure is known to be that of all ranks."""
+        if error.code == "invalid_argument" and error.port in ("path", "folder") and not error.block:
+            return False  # an empty name, seen before the others are
+        if self._ended_alone():
+            return False
+        return error.code in _AGREED or (error.code == "failed_precondition" and self._refused_on_all())
+
+    def _ended_alone(self) -> bool:
+        """Whether the run is over on this rank and may go on on others: one that was closed, or that alone could not take a snapshot."""
+        if self._handle is None:
+            return False
         try:
-            self._with_others(work)
-        except Error as error:
-            with contextlib.suppress(Error):  # of a run that was closed
-                info = self.info
-                error.all_ranks = info.last_status == "ok" or info.all_failed
-            raise
+            info = self.info
+        except Error:
+            return True
+        return info.last_status != "ok" and not info.all_failed
+
+    def _refused_on_all(self) -> bool:
+        try:
+            if self._handle is not None:
+                return self.info.all_failed
+            _native.call("weft_page_edits", self._page._handle, byref(c_uint64()))
+            return True  # a page that takes calls is refused by agreement
+        except Error:
+            return False
 
     # ---- steps ----
 
@@ -206,7 +235,7 @@ class ShardedRun:
 
     def load(self, path: str | os.PathLike) -> None:
         """Takes the state of such a file, which rank 0 alone needs to see; before the first step, on any number of ranks."""
-        self._taking(lambda: _native.call("weft_sharded_load", self._handle, _native.encode(path)))
+        self._with_others(lambda: _native.call("weft_sharded_load", self._handle, _native.encode(path)))
 
     def save_newest(self, folder: str | os.PathLike) -> None:
         """As `save`, to a folder for the snapshots of one run, which is made where it is missing; the newest two stay.
@@ -222,7 +251,7 @@ class ShardedRun:
         Raises Error (failed_precondition) for a folder that another run writes to.
         """
         taken: list[str] = []
-        self._taking(lambda: taken.extend(_native.strings("weft_sharded_resume", self._handle, _native.encode(folder))))
+        self._with_others(lambda: taken.extend(_native.strings("weft_sharded_resume", self._handle, _native.encode(folder))))
         return taken[0] or None
 
 

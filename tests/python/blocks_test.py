@@ -301,7 +301,7 @@ class CaseFilesTest(unittest.TestCase):
                 runtime.test(folder, deadline=-1)
 
     def test_control_c(self):
-        from weft.page import _interruptibly
+        from weft.session import interruptibly
         begun, cancelled = threading.Event(), threading.Event()
 
         def work():  # Ctrl-C comes before there is anything to cancel
@@ -313,7 +313,7 @@ class CaseFilesTest(unittest.TestCase):
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             with self.assertRaises(KeyboardInterrupt):
-                _interruptibly(work, lambda: cancelled.set() if begun.is_set() else None)
+                interruptibly(work, lambda: cancelled.set() if begun.is_set() else None)
         finally:
             signal.signal(signal.SIGINT, before)
         self.assertTrue(cancelled.is_set())

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -40,6 +41,19 @@ class HeaderTest(unittest.TestCase):
             said = subprocess.run([folder + "/sizes"], check=True, capture_output=True, text=True).stdout.split("\n")
         found = [tuple(map(int, line.split())) if " " in line else int(line) for line in said if line]
         self.assertEqual(found, expected)
+
+    def test_interface(self):
+        """A library of an older interface is refused with its number and the one that is needed, before a function is missing."""
+        number = int(re.search(r"#define WEFT_ABI_VERSION (0x[0-9a-f]+)", (INCLUDE / "weft/capi/base.h").read_text())[1], 16)
+        major, minor = divmod(number, 1 << 16)
+        self.assertEqual(_native.ABI, (major, minor))
+        for found in ((major, minor - 1), (major + 1, minor), (major - 1, minor + 1)):
+            with tempfile.TemporaryDirectory() as folder:
+                library = folder + "/libother.so"
+                source = f"unsigned weft_abi_version(void) {{ return {(found[0] << 16) + found[1]}u; }}\n"
+                subprocess.run(["gcc", "-xc", "-", "-shared", "-fPIC", "-o", library], input=source, check=True, text=True)
+                done = subprocess.run([sys.executable, "-c", "import weft"], capture_output=True, text=True, env={**os.environ, "WEFT_LIBRARY": library})
+                self.assertIn(f"ImportError: {library} has interface {found[0]}.{found[1]}, this package needs {major}.{minor}", done.stderr)
 
     def test_every_function_is_offered(self):
         """But for those that Python does otherwise: types by numpy, texts and counts of holders by objects."""

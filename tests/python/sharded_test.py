@@ -91,6 +91,56 @@ class ShardedTest(unittest.TestCase):
         with self.assertRaisesRegex(weft.Error, "was closed"):
             run.step()
 
+    def refused(self, work):
+        with self.assertRaises(weft.Error) as caught:
+            work()
+        return caught.exception.code, caught.exception.all_ranks
+
+    def test_refusals_of_one_rank(self):
+        """What is refused before the other ranks are talked to is not known to fail on all."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        file = pathlib.Path(folder.name, "own.weft")
+        alone = "failed_precondition", False
+        began, go_on = threading.Event(), threading.Event()
+        runtime = weft.Runtime()
+
+        @runtime.add_block(inputs={"x": "DT_FLOAT"}, outputs={"y": "DT_FLOAT"}, shapes=lambda x: x.shape)
+        def Wait(x):
+            began.set()
+            go_on.wait(60)
+            return x
+
+        page = runtime.load({"weft": 1, "page": "waits", "blocks": [
+            {"id": "x", "block": "Placeholder", "attrs": {"dtype": "DT_FLOAT"}}, {"id": "wait", "block": "Wait", "inputs": {"x": "x.output"}}]})
+        run = page.sharded(shards=2, fetch=["wait.y"])
+        self.assertEqual(self.refused(lambda: run.save("")), ("invalid_argument", False))
+        self.assertEqual(self.refused(lambda: run.load(file)), ("not_found", True))
+        self.assertEqual(self.refused(lambda: run.save(file / "nowhere")), ("not_found", True))
+        run.feed("x.output", [1.0, 2.0])
+        stepping = threading.Thread(target=lambda: self.refused(run.step))
+        stepping.start()
+        self.assertTrue(began.wait(60))
+        for work in (lambda: run.save(file), lambda: run.load(file), lambda: run.save_newest(folder.name), lambda: run.resume(folder.name), run.progress, run.step):
+            self.assertEqual(self.refused(work), alone)
+        run.cancel()
+        go_on.set()
+        stepping.join()
+        self.assertEqual(self.refused(run.progress), alone)
+        run.close()
+        self.assertEqual(self.refused(lambda: run.save(file)), alone)
+        page.close()
+        self.assertEqual(self.refused(lambda: page.sharded(shards=2)), alone)
+
+    def test_refusals_of_all_ranks(self):
+        run = self.page.sharded(shards=2)
+        self.assertEqual(self.refused(lambda: run.step(feeds={"x.output": [1.0, 2.0, 3.0]})), ("invalid_argument", True))
+        self.assertEqual(self.refused(run.progress), ("failed_precondition", True))  # the run is over, on every rank
+        faulty = line()
+        faulty["blocks"][2]["inputs"]["y"] = "v.ref"
+        with weft.load(faulty, keep_faulty=True) as page:
+            self.assertEqual(self.refused(lambda: page.sharded(shards=2, fetch=["loss.output"])), ("failed_precondition", True))
+
     def test_snapshots(self):
         with tempfile.TemporaryDirectory() as folder:
             with self.page.sharded(shards=2) as run:

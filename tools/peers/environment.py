@@ -1,4 +1,4 @@
-"""The peers: what they are, their virtual environments (made once, outside the repository), and how each is held to a level of processors."""
+"""The peers: what they are, their virtual environments (made once, outside the repository), how each is held to a level of processors; and the machine."""
 import dataclasses
 import os
 import pathlib
@@ -51,6 +51,12 @@ LEVELS = {
 def settings_of(peer, level=None):
     """The environment of a peer's programs, besides what is there."""
     return {**PEERS[peer].settings, **(LEVELS[level].settings() if level else {})}
+
+
+def machine():
+    """The processor's name and number of cores."""
+    name = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "an unknown processor")
+    return f"{name}, {os.cpu_count()} cores"
 
 
 def default_folder():

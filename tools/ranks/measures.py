@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+import time
 
 import numpy as np
 
@@ -65,10 +66,39 @@ def run(command, settings=None, timeout=120):
     try:
         done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout, env=settings)
     except subprocess.TimeoutExpired:
-        raise Failed(f"took more than {timeout} s: {' '.join(map(str, command))}") from None
+        raise took_too_long(command, timeout) from None
     if done.returncode != 0:
-        raise Failed(f"failed: {' '.join(map(str, command))}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+        raise ended_badly(command, done.stdout, done.stderr)
     return done
+
+
+def run_side_by_side(command, count, timeout=120):
+    """Several of the same program at once: what each says on standard error. Where one fails, none is left."""
+    command, end = list(map(str, command)), time.monotonic() + timeout
+    started, told = [], []
+    try:
+        for _ in range(count):
+            started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        for process in started:
+            told.append(process.communicate(timeout=max(0.0, end - time.monotonic()))[1])
+            if process.returncode != 0:
+                raise ended_badly(command, "", told[-1])
+    except subprocess.TimeoutExpired:
+        raise took_too_long(command, timeout) from None
+    finally:
+        for process in started:
+            process.kill()  # nothing, where it has ended
+            process.wait()
+            process.stderr.close()
+    return told
+
+
+def took_too_long(command, timeout):
+    return Failed(f"took more than {timeout} s: {' '.join(map(str, command))}")
+
+
+def ended_badly(command, output, errors):
+    return Failed(f"failed: {' '.join(map(str, command))}\n{output[-2000:]}{errors[-4000:]}")
 
 
 def json_lines(text):
@@ -130,9 +160,7 @@ class Measures:
 
     def side_by_side(self):
         """Two processes with no part in each other, each a rank of one thread: what the cores cost each other."""
-        command = list(map(str, self.weft(Setup(), SHARDS, ROWS, self.options.steps, "--verbose")))
-        both = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-        told = [process.communicate()[1] for process in both]
+        told = run_side_by_side(self.weft(Setup(), SHARDS, ROWS, self.options.steps, "--verbose"), 2)
         times = [steps_told(text)["ms"] for text in told]
         return {"step": "side by side", "shards": SHARDS, "rows": ROWS, "ms": sum(times) / len(times)}
 

@@ -87,36 +87,69 @@ void ForColumns(int64_t columns, int64_t groups, int64_t inner, Body&& body) {
   for (; first < columns; first += kCount) body(Columns<T, 1>(first, columns, group_columns, inner));
 }
 
+/// One line of positions: a task of some columns.
 template <class T, int kVectors>
-void MultiplyLine(const ConvDesc& p, const Columns<T, kVectors>& columns, const Line& line, const T* source, const T* weights, T* out,
-                  StopCheck& stop) {
+struct LineProduct {
   using A = VecElement<T>;
-  const Im2Col& g = p.gather;
-  const ConvAxis& width = g.axes[2];
-  const int64_t inner = p.inner();
-  const T* const picture = source + line.picture * g.pixels() * g.channels;
-  const T *const source_end = source + g.batch * g.pixels() * g.channels, *const weights_end = weights + g.taps() * inner * p.columns;
-  const OutputAxis& place = p.place[2];
-  const int64_t cost = 1 + (line.d_last - line.d_first) * (line.h_last - line.h_first) * width.taps * inner;
-  for (int64_t w = 0; w < width.positions; ++w) {
-    if (stop(cost)) return;
-    const int64_t left = width.at(w, 0), first = width.first_tap(left), last = width.last_tap(left, first);
-    Vec<A> sums[kVectors] = {};
+  const ConvDesc& p;
+  const Columns<T, kVectors>& columns;
+  const Line& line;
+  const T *const picture, *const source_end, *const weights, *const weights_end;
+  T* const out;
+
+  LineProduct(const ConvDesc& p, const Columns<T, kVectors>& columns, const Line& line, const T* source, const T* weights, T* out)
+      : p(p), columns(columns), line(line), picture(source + line.picture * p.gather.pixels() * p.gather.channels),
+        source_end(source + p.gather.batch * p.gather.pixels() * p.gather.channels), weights(weights),
+        weights_end(weights + p.gather.taps() * p.inner() * p.columns), out(out) {}
+
+  /// kPositions neighbours from `w` on, of whose taps those in [first, last) are inside.
+  template <int kPositions>
+  void Multiply(int64_t w, int64_t first, int64_t last) const {
+    const Im2Col& g = p.gather;
+    const ConvAxis& width = g.axes[2];
+    const int64_t inner = Columns<T, kVectors>::kWhole ? 1 : p.inner(), next = width.step * g.channels;
+    Vec<A> sums[kPositions][kVectors] = {};
     line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
-      const T* pixel = picture + (source_line * width.source + left + first * width.tap_step) * g.channels;
+      const T* pixel = picture + (source_line * width.source + width.at(w, first)) * g.channels;
       const T* row = weights + (tap + first) * inner * p.columns + columns.first;
       for (int64_t t = first; t < last; ++t, pixel += width.tap_step * g.channels) {
         for (int64_t u = 0; u < inner; ++u, row += p.columns) {
-          Vec<A> values[kVectors];
-          columns.Load(pixel, u, source_end, values);
-          for (int v = 0; v < kVectors; ++v) sums[v] += values[v] * LoadUpTo<columns.kWhole>(row + v * kLanes<A>, weights_end);
+          Vec<A> factors[kVectors];
+          for (int v = 0; v < kVectors; ++v) factors[v] = LoadUpTo<columns.kWhole>(row + v * kLanes<A>, weights_end);
+          for (int i = 0; i < kPositions; ++i) {
+            Vec<A> values[kVectors];
+            columns.Load(pixel + i * next, u, source_end, values);
+            for (int v = 0; v < kVectors; ++v) sums[i][v] += values[v] * factors[v];
+          }
         }
       }
     });
-    T* to = out + (place.first + w * place.stride) * p.columns + columns.first;
-    for (int v = 0; v < kVectors; ++v) StoreSome<T, A>(to + v * kLanes<A>, sums[v], columns.count - v * kLanes<A>);
+    const OutputAxis& place = p.place[2];
+    for (int i = 0; i < kPositions; ++i) {
+      T* const to = out + (place.first + (w + i) * place.stride) * p.columns + columns.first;
+      for (int v = 0; v < kVectors; ++v) StoreSome<T, A>(to + v * kLanes<A>, sums[i][v], columns.count - v * kLanes<A>);
+    }
   }
-}
+
+  void Run(StopCheck& stop) const {
+    constexpr int kTogether = 2;  // as many sums and factors as there are registers for
+    const ConvAxis& width = p.gather.axes[2];
+    const int64_t cost = 1 + (line.d_last - line.d_first) * (line.h_last - line.h_first) * width.taps * p.inner();
+    // Positions all of whose taps are inside.
+    const int64_t begin = width.taps == 0 ? 0 : PositionsInside(width, 0).first, end = width.taps == 0 ? 0 : PositionsInside(width, width.taps - 1).second;
+    for (int64_t w = 0; w < width.positions;) {
+      if (w >= begin && w + kTogether <= end) {
+        if (stop(kTogether * cost)) return;
+        Multiply<kTogether>(w, 0, width.taps);
+        w += kTogether;
+      } else {
+        if (stop(cost)) return;
+        const int64_t left = width.at(w, 0), first = width.first_tap(left);
+        Multiply<1>(w++, first, width.last_tap(left, first));
+      }
+    }
+  }
+};
 
 template <class T, int kVectors>
 void SumLine(const ConvDesc& s, const Columns<T, kVectors>& columns, const Line& line, const T* source, const T* gradient,
@@ -227,7 +260,7 @@ void RunDepthwise(const ConvDesc& p, const T* source, const T* weights, T* out, 
       const Line line(g, i);
       const int64_t row = (depth.first + line.d * depth.stride) * height.size + height.first + line.h * height.stride;
       T* to = out + (line.picture * depth.size * height.size + row) * width.size * p.columns;
-      ForColumns<T>(p.columns, p.groups, p.inner(), [&](const auto& columns) { MultiplyLine(p, columns, line, source, weights, to, stop); });
+      ForColumns<T>(p.columns, p.groups, p.inner(), [&](const auto& columns) { LineProduct(p, columns, line, source, weights, to).Run(stop); });
     }
   });
 }

@@ -12,8 +12,8 @@ constexpr int64_t kWideColumns = 128;  // columns are cut only above this
 
 int64_t WholeLines(int64_t elements) { return DivideUp(elements, int64_t{32}) * 32; }
 /// Elements from row to row of so many positions' patches with channels first: lines of the cache, and an odd number, so that what products
-/// read of each row is one line, and that of all rows goes to different sets of the nearest cache.
-int64_t PatchStride(int64_t positions) { return (DivideUp(positions, int64_t{16}) | 1) * 16; }
+/// read of each row is one line, and that of all rows goes to different sets of the nearest cache. Less than a line is not filled up.
+int64_t PatchStride(int64_t positions) { return positions < 16 ? positions : (DivideUp(positions, int64_t{16}) | 1) * 16; }
 
 /// How the matrices of a convolution are cut into tiles; all 0 where there is nothing to compute. Pictures are one matrix where channels are
 /// last, else one each.

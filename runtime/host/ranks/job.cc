@@ -39,7 +39,11 @@ Result<std::shared_ptr<Job>> Job::Open(JobOptions options) {
   link.library = options.messages == "auto" ? launch->library : options.messages;
   link.deadline = options.deadline;
   link.where = [watched = job->watched_] { return watched->Where(); };
-  link.tell = job->tell_;
+  // A launcher that is told of the end may drop what it has not read of this process's output.
+  link.tell = [tell = job->tell_](std::string_view why) {
+    tell(why);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  };
   WEFT_ASSIGN_OR_RETURN(job->link_, RankLink::Open(link));
   job->collectives_ = job->link_;
   if (launch && launch->on_host > 1) job->threads_ = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / launch->on_host);

@@ -28,7 +28,7 @@ def main() -> int:
                     value.tofile(folder / name)
                 for name in variables.split(","):
                     page.variable(name).tofile(folder / name)
-                print(f"rank {runtime.rank} of {runtime.ranks}, by {runtime.message_library}")
+                sys.stdout.write(f"rank {runtime.rank} of {runtime.ranks}, by {runtime.message_library}\n")  # in one piece: ranks share it
     return 0
 
 

@@ -41,8 +41,8 @@ struct LinkOptions {
 /// A collective may take as long as its messages make progress. They go in pieces of 256 KiB, and progress with a rank is a piece to it or from it
 /// that has ended. Where there is none for the deadline, the rank is asked; what its own messages for the same user have moved counts as
 /// progress, too: it may have to get first what it is to pass on. A rank without progress for the deadline ends the job, within 1.5 s (10 s, while
-/// messages of other ranks move) and the five seconds of Abort: with its name and what it says it does. A stopped one is named as the one that
-/// does not answer. Thread-safe.
+/// messages of other ranks move), the turn of the rank that says so (150 ms for each rank before it, 1.5 s at most) and the five seconds of Abort:
+/// with its name and what it says it does. A stopped one is named as the one that does not answer. Thread-safe.
 class RankLink final : public Collectives {
  public:
   /// Joins the job; waits for all its processes, and ends this one where the deadline passes. One link a process, once: MPI begins once.
