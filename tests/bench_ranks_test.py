@@ -56,7 +56,7 @@ def synthetic():
 
 class ParsingTest(unittest.TestCase):
     def test_what_weft_says(self):
-        told = measures.steps_told("[debug] rank 0\n[debug] 60 steps, 1.5 s; 120 of 180 buckets were on their way before their step was computed\n")
+        told = measures.steps_told("[debug] rank 0\n[debug] 60 steps, 1.75 s, the first 0.275 s; 120 of 180 buckets were on their way before their step was computed\n")
         self.assertEqual(told, {"ms": 25, "buckets": 3, "early": 2})
         with self.assertRaisesRegex(measures.Failed, "no time"):
             measures.steps_told("killed")

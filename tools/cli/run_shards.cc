@@ -44,7 +44,7 @@ class ShardRun {
   std::vector<Trend> trends_;
   std::string last_plotted_;
   uint64_t next_report_ = 2;
-  std::chrono::steady_clock::time_point started_, said_;
+  std::chrono::steady_clock::time_point started_, said_, planned_;  // planned_: the end of the first step, which plans
   uint64_t first_ = 0;  // the steps that the page had behind it when these began
 };
 
@@ -107,9 +107,12 @@ Status ShardRun::Restore() {
 // ---- the steps -------------------------------------------------------------------------------------------------------------------------
 
 Status ShardRun::Steps() {
-  started_ = said_ = std::chrono::steady_clock::now();
+  started_ = said_ = planned_ = std::chrono::steady_clock::now();
   first_ = run_->steps();
-  while (run_->steps() < Total()) WEFT_RETURN_IF_ERROR(Step(run_->steps() + 1 == Total()));
+  while (run_->steps() < Total()) {
+    WEFT_RETURN_IF_ERROR(Step(run_->steps() + 1 == Total()));
+    if (run_->steps() == first_ + 1) planned_ = std::chrono::steady_clock::now();
+  }
   return {};
 }
 
@@ -200,7 +203,8 @@ Status ShardRun::Tell() {
   else if (!command_.quiet) Print(results);
   const auto [early, buckets] = run_->early_buckets();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
-  LogDebug(Cat(run_->steps(), " steps, ", seconds, " s; ", early, " of ", buckets, " buckets were on their way before their step was computed"));
+  const double first = std::chrono::duration<double>(planned_ - started_).count();
+  LogDebug(Cat(run_->steps() - first_, " steps, ", seconds, " s, the first ", first, " s; ", early, " of ", buckets, " buckets were on their way before their step was computed"));
   return {};
 }
 

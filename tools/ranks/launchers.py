@@ -18,8 +18,9 @@ class Launcher:
         return [self.program, *self.options, *options]
 
 
+# (Bound to a core, as Open MPI has it for two ranks, a rank's thread of messages could not use a core that is idle.)
 LAUNCHERS = {
-    "openmpi": Launcher("Open MPI", "mpirun.openmpi", "libweft_mpi.so", "mpicc.openmpi", ("--allow-run-as-root",), ("--oversubscribe",),
+    "openmpi": Launcher("Open MPI", "mpirun.openmpi", "libweft_mpi.so", "mpicc.openmpi", ("--allow-run-as-root", "--bind-to", "none"), ("--oversubscribe",),
                         ("--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo")),
     "mpich": Launcher("MPICH", "mpirun.mpich", "libweft_mpi_mpich.so", "mpicc.mpich"),
 }

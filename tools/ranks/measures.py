@@ -20,7 +20,7 @@ JOIN_BYTES = (64_000, 512_000, 4_000_000, 16_000_000, SUM_BYTES)
 # One at a time, and as N ranks exchange a bucket: N - 1 of a part each, of 6.4 MB (most of the page's gradients are one value) and of 256 KB.
 MESSAGES = ((1, 8), (1, 4096), (1, 65536), (1, 262144), (1, 1_000_000), (1, 4_000_000), (1, 16_000_000),
             *((ranks - 1, size // ranks) for size in (6_400_000, 256_000) for ranks in (2, 4, 8, 16, 32, 64)))
-RAN = re.compile(r"(\d+) steps, ([\d.e+-]+) s; (\d+) of (\d+) buckets")
+RAN = re.compile(r"(\d+) steps, ([\d.e+-]+) s, the first ([\d.e+-]+) s; (\d+) of (\d+) buckets")
 
 
 class Failed(Exception):
@@ -106,12 +106,12 @@ def json_lines(text):
 
 
 def steps_told(text):
-    """What `weft run --shards --verbose` says at its end: milliseconds a step; buckets a step, and how many of them left early."""
+    """What `weft run --shards --verbose` says at its end: milliseconds a step after the first, which plans; buckets a step, and how many left early."""
     found = RAN.search(text)
     if not found:
         raise Failed(f"no time in what weft said:\n{text[-2000:]}")
-    steps, seconds, early, buckets = int(found[1]), float(found[2]), int(found[3]), int(found[4])
-    return {"ms": seconds * 1e3 / steps, "buckets": buckets / steps, "early": early / steps}
+    steps, seconds, early, buckets = int(found[1]), float(found[2]) - float(found[3]), int(found[4]), int(found[5])
+    return {"ms": seconds * 1e3 / max(steps - 1, 1), "buckets": buckets / steps, "early": early / steps}
 
 
 def losses_told(text):
