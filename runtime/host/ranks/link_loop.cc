@@ -9,8 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// With nothing arriving for so long, who waits sleeps between two looks. Within a message each look moves some of it.
-constexpr auto kSpin = 100us, kSpinWithin = 2000us;
+// With nothing arriving for so long, who waits sleeps between two looks; within a message, too, as most go while shards compute on the same cores.
+constexpr auto kSpin = 100us;
 // Looks at a message that comes before the core is offered to others: a look is short, and may find nothing while a piece is copied.
 constexpr int kLooksWithin = 32;
 constexpr auto kNap = 50us, kLongNap = 200us;
@@ -203,8 +203,7 @@ void RankLink::Loop::Rest(bool moved) {
     }
   }
   if (moving_.empty() || moved) return;
-  const bool flows = std::ranges::any_of(moving_, &Transfer::flows);
-  if (now - busy_ < (flows ? kSpinWithin : kSpin)) std::this_thread::yield();
+  if (now - busy_ < kSpin) std::this_thread::yield();
   else std::this_thread::sleep_for(now - busy_ < 5ms ? kNap : kLongNap);
 }
 
