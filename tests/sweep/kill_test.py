@@ -211,8 +211,8 @@ class MovedTest(SweepTest):
     def test_the_moved_one_has_its_lock(self):
         """Another sweep that is given the moved file is refused."""
         self.write_grid(2, steps=1_000_000_000)
-        self.start()
-        eventually(lambda: self.size() > 0)
+        process = self.start()
+        eventually(lambda: children(process.pid))  # those are started once the journal is locked
         moved = self.folder / "moved.jsonl"
         self.journal.rename(moved)
         second = self.weft("--journal", str(moved))
