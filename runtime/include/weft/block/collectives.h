@@ -39,7 +39,7 @@ class Collectives {
   /// two processes, of one user, in one order. `what` is for the message of a failure. Where the deadline passes, the job ends: a process
   /// that others wait for cannot be left out. cancelled where the link is closed meanwhile.
   virtual Status Move(CollectiveUser user, std::span<const Message> messages, std::string_view what) = 0;
-  /// How long Move waits; 0 takes the job's own. Of the calls to come for this user.
+  /// How long Move waits without progress; 0 takes the job's own. Of the calls to come for this user.
   virtual void SetDeadline(CollectiveUser user, std::chrono::nanoseconds deadline) = 0;
 };
 
