@@ -22,9 +22,13 @@ struct Coefficients<float> {
   // atan(r) = r + r z Atan(z), |r| <= tan(pi/8); asin(s) = s + s z Asin(z), s <= 1/2
   static constexpr float kAtan[] = {-0x1.55554ap-2f, 0x1.99918ep-3f, -0x1.23b49p-3f, 0x1.b1e338p-4f, -0x1.f1bdbep-5f};  // to 0.011 units
   static constexpr float kAsin[] = {0x1.5555cap-3f, 0x1.3301a8p-4f, 0x1.7484aep-5f, 0x1.8be412p-6f, 0x1.59ab16p-5f};  // to 0.082 units
-  // erf(x) = x + x Erf(x^2), |x| <= 1; erfc(x) = exp(-x^2) Erfc((x - 4) / (x + 4)) / (1 + 2 x)
+  // erf(x) = x + x Erf(x^2), |x| <= 1
   static constexpr float kErf[] = {0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2cf4p-4f, -0x1.b7f8dcp-6f, 0x1.540418p-8f,
     -0x1.a3eaa6p-11f, 0x1.4946aep-14f};  // to 0.02 units
+  // erfc(x) = exp(-x ErfcLog(x)), as right as erf(x) needs it, 1 <= x <= 4
+  static constexpr float kErfcLog[] = {0x1.20e416p0f, 0x1.458b9ap-1f, 0x1.ae8f4cp-4f, -0x1.758a38p-6f,
+    0x1.a1be46p-9f, -0x1.b9cbap-13f};  // to 0.042 units
+  // erfc(x) = exp(-x^2) Erfc((x - 4) / (x + 4)) / (1 + 2 x)
   static constexpr float kErfc[] = {0x1.3ba592p0f, -0x1.1df1bp-3f, 0x1.f7f56p-7f, 0x1.16edcep-4f, -0x1.9dd8d6p-4f,
     0x1.7fe26cp-4f, -0x1.0fd19cp-4f, 0x1.30d2dcp-5f, -0x1.065ae8p-6f, 0x1.4d5b4ep-8f, -0x1.20010cp-10f,
     -0x1.4ab5c2p-11f};  // to 0.013 units

@@ -159,8 +159,12 @@ def print_type(t, double):
     print("  // atan(r) = r + r z Atan(z), |r| <= tan(pi/8); asin(s) = s + s z Asin(z), s <= 1/2")
     print_rest("kAtan", mp.atan, itself, 3, mp.tan(mp.pi / 8) * MARGIN, 10 if double else 4, t)
     print_rest("kAsin", mp.asin, itself, 3, mpf(1) / 2 * MARGIN, 11 if double else 4, t)
-    print("  // erf(x) = x + x Erf(x^2), |x| <= 1; erfc(x) = exp(-x^2) Erfc((x - 4) / (x + 4)) / (1 + 2 x)")
+    print("  // erf(x) = x + x Erf(x^2), |x| <= 1" + ("; erfc(x) = exp(-x^2) Erfc((x - 4) / (x + 4)) / (1 + 2 x)" if double else ""))
     print_rest("kErf", mp.erf, itself, 1, MARGIN, 11 if double else 6, t)
+    if not double:
+        print("  // erfc(x) = exp(-x ErfcLog(x)), as right as erf(x) needs it, 1 <= x <= 4")
+        print_minimax("kErfcLog", lambda x: -mp.log(mp.erfc(x)) / x, 1 / MARGIN, 4, 5, lambda x: mp.erf(x) / (mp.erfc(x) * x), t)
+        print("  // erfc(x) = exp(-x^2) Erfc((x - 4) / (x + 4)) / (1 + 2 x)")
     end = mpf(28) if double else mpf("10.6")
 
     def tail(u):

@@ -20,12 +20,23 @@ template <class V>
   return bell * Polynomial((x - 4) / (x + 4), Coefficients<T>::kErfc) / (1 + 2 * x);
 }
 
+/// erf(x) for x >= 1, of floats: erfc need not be right to its own digits, so that the logarithm of it is a polynomial and nothing divides.
+template <class V>
+[[gnu::always_inline]] inline V LongErf(V a) {
+  using Of = Coefficients<float>;
+  const V x = AtMost(a, 4), one = V{} + 1;  // erf of that is 1
+  const auto [shifted, r] = ReduceExp(-x * Polynomial(x, Of::kErfcLog));
+  const V y = MulAdd(MulAdd(Polynomial(r, Of::kExp), r, one), r, one);
+  return MulAdd(-y, PowerOfTwo<V>(Bits(shifted)), one);
+}
+
 }  // namespace parts
 
 struct Erf {
   template <class V>
   static V Of(V a) {
     const V x = parts::Abs(a);
+    if constexpr (sizeof(parts::ElementOf<V>) == 4) return parts::TurnSign(x < 1 ? parts::ShortErf(x) : parts::LongErf(x), a);
     return parts::TurnSign(x < 1 ? parts::ShortErf(x) : 1 - parts::UpperErfc(x), a);
   }
   template <class T>
