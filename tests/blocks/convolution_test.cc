@@ -25,9 +25,10 @@ struct Geometry {
   Shape picture_shape() const { return Shape{picture[0], picture[1], picture[2], picture[3]}; }
   Shape filter_shape() const { return Shape{taps[0], taps[1], inner(), columns}; }
   Shape out_shape() const { return Shape{picture[0], out(0), out(1), columns}; }
-  std::string attrs() const {
-    return Cat("strides_ = {1,", stride, ",", stride, ",1};dilations_ = {1,", dilation, ",", dilation,
-               ",1};padding_ = ", same ? "SAME" : "VALID", ";");
+  std::string attrs(bool planes) const {
+    const auto axes = [&](int64_t n) { return planes ? Cat("{1,1,", n, ",", n, "}") : Cat("{1,", n, ",", n, ",1}"); };
+    return Cat("strides_ = ", axes(stride), ";dilations_ = ", axes(dilation), ";padding_ = ", same ? "SAME" : "VALID", ";data_format_ = ",
+               planes ? "NCHW" : "NHWC", ";");
   }
 
   /// Calls body(index into the picture, into the filter, into the output) for every multiplication.
@@ -66,6 +67,28 @@ Tensor Whole(const Shape& shape, uint32_t seed) {
   return tensor;
 }
 
+Shape PlanesOf(const Shape& s) { return Shape{s[0], s[3], s[1], s[2]}; }
+/// Pictures with their channels first.
+template <class From, class To>
+void ToPlanes(const Shape& shape, const From& from, To&& to) {
+  const int64_t pixels = shape[1] * shape[2], channels = shape[3];
+  for (int64_t i = 0; i < shape[0] * pixels * channels; ++i) {
+    const int64_t picture = i / (pixels * channels), channel = i / pixels % channels, pixel = i % pixels;
+    to[static_cast<size_t>(i)] = from[static_cast<size_t>((picture * pixels + pixel) * channels + channel)];
+  }
+}
+template <class T>
+Tensor Planes(const Tensor& pictures) {
+  Tensor planes = Tensor::Allocate(kDTypeOf<T>, PlanesOf(pictures.shape())).value();
+  ToPlanes(pictures.shape(), pictures.values<T>(), planes.values<T>());
+  return planes;
+}
+std::vector<double> Planes(const Shape& shape, const std::vector<double>& pictures) {
+  std::vector<double> planes(pictures.size());
+  ToPlanes(shape, pictures, planes);
+  return planes;
+}
+
 Tensor Sizes(const Shape& shape) {
   Tensor tensor = Tensor::Allocate(DType::kInt32, Shape{shape.rank()}).value();
   for (int i = 0; i < shape.rank(); ++i) tensor.values<int32_t>()[static_cast<size_t>(i)] = static_cast<int32_t>(shape[i]);
@@ -84,9 +107,24 @@ void CheckSame(const BlockResult& result, const std::vector<double>& expected) {
   }
 }
 
+/// The blocks of two dimensions, of pictures with the channels first or last.
+template <class T>
+void CheckBlocks(const Geometry& g, bool planes, const Tensor& picture, const Tensor& filter, const Tensor& gradient, const std::vector<double>& y,
+                 const std::vector<double>& dx, const std::vector<double>& df) {
+  const std::string attrs = g.attrs(planes);
+  INFO(ToString(kDTypeOf<T>) << " " << Cat(picture.shape(), " ", filter.shape()) << " " << attrs);
+  const auto block = [&](const char* name) { return BlockTester(Catalog(), name).Attrs(attrs); };
+  CheckSame<T>(block("Conv2D").Input("input", picture).Input("filter", filter).Run(), y);
+  CheckSame<T>(
+      block("Conv2DBackpropInput").Input("input_sizes", Sizes(picture.shape())).Input("filter", filter).Input("out_backprop", gradient).Run(), dx);
+  if constexpr (!std::is_same_v<T, int32_t>) {
+    CheckSame<T>(
+        block("Conv2DBackpropFilter").Input("input", picture).Input("filter_sizes", Sizes(filter.shape())).Input("out_backprop", gradient).Run(), df);
+  }
+}
+
 template <class T>
 void CheckConvolution(const Geometry& g) {
-  INFO(ToString(kDTypeOf<T>) << " " << Cat(g.picture_shape(), " ", g.filter_shape()) << " " << g.attrs());
   const Tensor picture = Whole<T>(g.picture_shape(), 1), filter = Whole<T>(g.filter_shape(), 2), gradient = Whole<T>(g.out_shape(), 3);
   const auto x = picture.values<T>(), f = filter.values<T>(), dy = gradient.values<T>();
   std::vector<double> y(dy.size()), dx(x.size()), df(f.size());
@@ -96,22 +134,8 @@ void CheckConvolution(const Geometry& g) {
     dx[i] += static_cast<double>(f[w]) * static_cast<double>(dy[o]);
     df[w] += static_cast<double>(x[i]) * static_cast<double>(dy[o]);
   });
-  const auto block = [&](const char* name) { return BlockTester(Catalog(), name).Attrs(g.attrs()); };
-  CheckSame<T>(block("Conv2D").Input("input", picture).Input("filter", filter).Run(), y);
-  CheckSame<T>(block("Conv2DBackpropInput")
-                   .Input("input_sizes", Sizes(g.picture_shape()))
-                   .Input("filter", filter)
-                   .Input("out_backprop", gradient)
-                   .Run(),
-               dx);
-  if constexpr (!std::is_same_v<T, int32_t>) {
-    CheckSame<T>(block("Conv2DBackpropFilter")
-                     .Input("input", picture)
-                     .Input("filter_sizes", Sizes(g.filter_shape()))
-                     .Input("out_backprop", gradient)
-                     .Run(),
-                 df);
-  }
+  CheckBlocks<T>(g, false, picture, filter, gradient, y, dx, df);
+  CheckBlocks<T>(g, true, Planes<T>(picture), filter, Planes<T>(gradient), Planes(g.out_shape(), y), Planes(g.picture_shape(), dx), df);
 }
 
 TEST_CASE("Convolutions are computed by the implementation that their shape chooses", "[convolution]") {
@@ -122,7 +146,9 @@ TEST_CASE("Convolutions are computed by the implementation that their shape choo
   };
   kernels::ConvDesc depthwise_planes = desc(2, 64, 3, 64, true);
   CHECK(desc(2, 32, 3, 1, false).implementation() == "direct");
-  CHECK(desc(2, 32, 3, 1, true).implementation() == "im2col");
+  CHECK(desc(2, 32, 3, 1, true).implementation() == "direct");
+  CHECK(desc(2, 32, 1, 1, true).implementation() == "im2col");
+  CHECK(desc(2, 64, 3, 32, true).implementation() == "im2col");  // too few multiplications to transpose planes for
   CHECK(desc(2, 32, 1, 1, false).implementation() == "im2col");  // one product
   CHECK(desc(2, 64, 3, 64, false).implementation() == "depthwise");
   CHECK(depthwise_planes.implementation() == "im2col");
@@ -141,6 +167,9 @@ TEST_CASE("Convolutions cut into lines", "[convolution]") {
       {.picture = {1, 3, 700, 2}, .taps = {2, 3}, .columns = 6, .stride = 2},  // strips of a line
       {.picture = {1, 150, 1, 4}, .taps = {3, 1}, .columns = 18},              // lines of one pixel
       {.picture = {1, 9, 9, 6}, .taps = {3, 3}, .columns = 66, .groups = 2},
+      {.picture = {2, 5, 27, 41}, .taps = {3, 3}, .columns = 41, .groups = 41},  // depthwise: each pixel is read for all taps of a line
+      {.picture = {1, 7, 40, 32}, .taps = {3, 5}, .columns = 32, .stride = 2, .groups = 32},
+      {.picture = {1, 9, 30, 16}, .taps = {2, 4}, .columns = 16, .dilation = 2, .groups = 16},
       {.picture = {1, 6, 6, 128}, .taps = {3, 3}, .columns = 16, .stride = 3},  // pixels that would share the lines of a cache
       {.picture = {1, 5, 7, 64}, .taps = {1, 1}, .columns = 96},
       {.picture = {1, 10, 24, 40}, .taps = {3, 3}, .columns = 128, .stride = 2},
@@ -185,7 +214,7 @@ TEST_CASE("An infinity reaches the positions whose taps read it, and no others",
   Tensor picture = Whole<float>(g.picture_shape(), 1), filter = Whole<float>(g.filter_shape(), 2);
   for (float& value : filter.values<float>()) value += 3.0f;
   picture.values<float>()[(4 * 20 + 19) * 4] = INFINITY;
-  const BlockResult result = BlockTester(Catalog(), "Conv2D").Attrs(g.attrs()).Input("input", picture).Input("filter", filter).Run();
+  const BlockResult result = BlockTester(Catalog(), "Conv2D").Attrs(g.attrs(false)).Input("input", picture).Input("filter", filter).Run();
   REQUIRE(result.status.ok());
   const auto found = result.outputs.at("output").values<float>();
   for (int64_t h = 0; h < 8; ++h) {

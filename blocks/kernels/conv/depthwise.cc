@@ -49,12 +49,13 @@ struct Line {
   }
 };
 
-/// Channels last: columns [first, first + kVectors registers) and the channels that they read.
-template <class T, int kVectors>
+/// Channels last: columns [first, first + kVectors registers) and the channels that they read. Where they are whole, all are there and each
+/// reads its own channel.
+template <class T, int kVectors, bool kAreWhole>
 struct Columns {
   using A = VecElement<T>;
   static constexpr int kCount = kLanes<A>;
-  static constexpr bool kWhole = kVectors > 1;
+  static constexpr bool kWhole = kAreWhole;
   int64_t first, count;   // count: columns that there are
   bool direct;            // each column reads the channel of its own number
   int64_t channel[kCount];  // where not: the channels that the columns of one register read, for the first of the inner ones
@@ -75,29 +76,33 @@ struct Columns {
   }
 };
 
-/// Calls body(columns) for all columns, in blocks of four registers where a column reads its own channel, in single ones otherwise.
-template <class T, class Body>
+/// Calls body(columns) for all columns, in blocks of kMost registers where a column reads its own channel, in single ones otherwise.
+template <class T, int kMost, class Body>
 void ForColumns(int64_t columns, int64_t groups, int64_t inner, Body&& body) {
   constexpr int64_t kCount = kLanes<VecElement<T>>;
   const int64_t group_columns = columns / groups;
   int64_t first = 0;
   if (group_columns == 1 && inner == 1) {
-    for (; first + 4 * kCount <= columns; first += 4 * kCount) body(Columns<T, 4>(first, columns, group_columns, inner));
+    for (; first + kMost * kCount <= columns; first += kMost * kCount) body(Columns<T, kMost, true>(first, columns, group_columns, inner));
+    for (; first + kCount <= columns; first += kCount) body(Columns<T, 1, true>(first, columns, group_columns, inner));
   }
-  for (; first < columns; first += kCount) body(Columns<T, 1>(first, columns, group_columns, inner));
+  for (; first < columns; first += kCount) body(Columns<T, 1, false>(first, columns, group_columns, inner));
 }
 
 /// One line of positions: a task of some columns.
-template <class T, int kVectors>
+template <class T, int kVectors, bool kWhole>
 struct LineProduct {
   using A = VecElement<T>;
+  // As many sums, factors and values as there are registers for.
+  static constexpr int64_t kTapsTogether = 3;
+  static constexpr int kPositionsTogether = !kWhole ? 2 : kVecBytes >= 64 ? 8 : kVectors == 1 ? 8 : 4;
   const ConvDesc& p;
-  const Columns<T, kVectors>& columns;
+  const Columns<T, kVectors, kWhole>& columns;
   const Line& line;
   const T *const picture, *const source_end, *const weights, *const weights_end;
   T* const out;
 
-  LineProduct(const ConvDesc& p, const Columns<T, kVectors>& columns, const Line& line, const T* source, const T* weights, T* out)
+  LineProduct(const ConvDesc& p, const Columns<T, kVectors, kWhole>& columns, const Line& line, const T* source, const T* weights, T* out)
       : p(p), columns(columns), line(line), picture(source + line.picture * p.gather.pixels() * p.gather.channels),
         source_end(source + p.gather.batch * p.gather.pixels() * p.gather.channels), weights(weights),
         weights_end(weights + p.gather.taps() * p.inner() * p.columns), out(out) {}
@@ -107,7 +112,7 @@ struct LineProduct {
   void Multiply(int64_t w, int64_t first, int64_t last) const {
     const Im2Col& g = p.gather;
     const ConvAxis& width = g.axes[2];
-    const int64_t inner = Columns<T, kVectors>::kWhole ? 1 : p.inner(), next = width.step * g.channels;
+    const int64_t inner = kWhole ? 1 : p.inner(), next = width.step * g.channels;
     Vec<A> sums[kPositions][kVectors] = {};
     line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
       const T* pixel = picture + (source_line * width.source + width.at(w, first)) * g.channels;
@@ -115,7 +120,7 @@ struct LineProduct {
       for (int64_t t = first; t < last; ++t, pixel += width.tap_step * g.channels) {
         for (int64_t u = 0; u < inner; ++u, row += p.columns) {
           Vec<A> factors[kVectors];
-          for (int v = 0; v < kVectors; ++v) factors[v] = LoadUpTo<columns.kWhole>(row + v * kLanes<A>, weights_end);
+          for (int v = 0; v < kVectors; ++v) factors[v] = LoadUpTo<kWhole>(row + v * kLanes<A>, weights_end);
           for (int i = 0; i < kPositions; ++i) {
             Vec<A> values[kVectors];
             columns.Load(pixel + i * next, u, source_end, values);
@@ -124,6 +129,11 @@ struct LineProduct {
         }
       }
     });
+    Store(w, sums);
+  }
+
+  template <int kPositions>
+  void Store(int64_t w, const Vec<A> (&sums)[kPositions][kVectors]) const {
     const OutputAxis& place = p.place[2];
     for (int i = 0; i < kPositions; ++i) {
       T* const to = out + (place.first + (w + i) * place.stride) * p.columns + columns.first;
@@ -131,17 +141,70 @@ struct LineProduct {
     }
   }
 
+  /// Adds neighbouring taps of a line: each pixel is read once and multiplied by the factors of all taps that read it.
+  template <int kTaps, int kPositions>
+  static void AddTaps(const T* pixel, int64_t step, const T* row, int64_t row_step, Vec<A> (&sums)[kPositions][kVectors]) {
+    Vec<A> factors[kTaps][kVectors];
+#pragma GCC unroll 8
+    for (int t = 0; t < kTaps; ++t) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) factors[t][v] = LoadVec(row + t * row_step + v * kLanes<A>);
+    }
+#pragma GCC unroll 16
+    for (int k = 0; k < kPositions + kTaps - 1; ++k, pixel += step) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        const Vec<A> value = LoadVec(pixel + v * kLanes<A>);
+#pragma GCC unroll 8
+        for (int t = 0; t < kTaps; ++t) {
+          if (k - t >= 0 && k - t < kPositions) sums[k - t][v] += value * factors[t][v];
+        }
+      }
+    }
+  }
+
+  /// kPositions neighbours from `w` on, all of whose taps are inside.
+  template <int kPositions>
+  void MultiplyInside(int64_t w) const {
+    const Im2Col& g = p.gather;
+    const ConvAxis& width = g.axes[2];
+    const int64_t most = width.tap_step == width.step ? kTapsTogether : 1;  // elsewhere neighbouring taps read no pixels in common
+    const int64_t step = width.step * g.channels;
+    Vec<A> sums[kPositions][kVectors] = {};
+    line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
+      const T* const pixels = picture + source_line * width.source * g.channels + columns.first;
+      const T* const rows = weights + tap * p.columns + columns.first;
+      for (int64_t t = 0, count; t < width.taps; t += count) {
+        count = std::min(most, width.taps - t);
+        const T *const pixel = pixels + width.at(w, t) * g.channels, *const row = rows + t * p.columns;
+        if (count == 3) AddTaps<3>(pixel, step, row, p.columns, sums);
+        else if (count == 2) AddTaps<2>(pixel, step, row, p.columns, sums);
+        else AddTaps<1>(pixel, step, row, p.columns, sums);
+      }
+    });
+    Store(w, sums);
+  }
+
+  /// As many positions as are taken together.
+  void MultiplyTogether(int64_t w, int64_t taps) const {
+    if constexpr (kWhole) MultiplyInside<kPositionsTogether>(w);
+    else Multiply<kPositionsTogether>(w, 0, taps);
+  }
+
   void Run(StopCheck& stop) const {
-    constexpr int kTogether = 2;  // as many sums and factors as there are registers for
     const ConvAxis& width = p.gather.axes[2];
     const int64_t cost = 1 + (line.d_last - line.d_first) * (line.h_last - line.h_first) * width.taps * p.inner();
     // Positions all of whose taps are inside.
     const int64_t begin = width.taps == 0 ? 0 : PositionsInside(width, 0).first, end = width.taps == 0 ? 0 : PositionsInside(width, width.taps - 1).second;
     for (int64_t w = 0; w < width.positions;) {
-      if (w >= begin && w + kTogether <= end) {
-        if (stop(kTogether * cost)) return;
-        Multiply<kTogether>(w, 0, width.taps);
-        w += kTogether;
+      if (w >= begin && w + kPositionsTogether <= end) {
+        if (stop(kPositionsTogether * cost)) return;
+        MultiplyTogether(w, width.taps);
+        w += kPositionsTogether;
+      } else if (kWhole && w >= begin && w + 2 <= end) {
+        if (stop(2 * cost)) return;
+        Multiply<2>(w, 0, width.taps);
+        w += 2;
       } else {
         if (stop(cost)) return;
         const int64_t left = width.at(w, 0), first = width.first_tap(left);
@@ -151,8 +214,8 @@ struct LineProduct {
   }
 };
 
-template <class T, int kVectors>
-void SumLine(const ConvDesc& s, const Columns<T, kVectors>& columns, const Line& line, const T* source, const T* gradient,
+template <class T, int kVectors, bool kWhole>
+void SumLine(const ConvDesc& s, const Columns<T, kVectors, kWhole>& columns, const Line& line, const T* source, const T* gradient,
              const T* gradient_end, Accumulator<T>* filter, StopCheck& stop) {
   using A = VecElement<T>;
   const Im2Col& g = s.gather;
@@ -171,7 +234,7 @@ void SumLine(const ConvDesc& s, const Columns<T, kVectors>& columns, const Line&
         for (int64_t w = first; w < last; ++w, pixel += step, row += s.columns) {
           Vec<A> values[kVectors];
           columns.Load(pixel, u, source_end, values);
-          for (int v = 0; v < kVectors; ++v) sums[v] += values[v] * LoadUpTo<columns.kWhole>(row + v * kLanes<A>, gradient_end);
+          for (int v = 0; v < kVectors; ++v) sums[v] += values[v] * LoadUpTo<kWhole>(row + v * kLanes<A>, gradient_end);
         }
         Accumulator<T>* to = filter + ((tap + t) * inner + u) * s.columns + columns.first;
         for (int64_t v = 0; v < kVectors; ++v) {
@@ -232,7 +295,7 @@ void SumLines(const ConvDesc& s, const T* source, const T* gradient, int64_t beg
   }
   const T* const gradient_end = gradient + PositionLines(g) * positions * s.columns;
   for (int64_t i = begin; i < end; ++i) {
-    ForColumns<T>(s.columns, s.groups, s.inner(), [&](const auto& columns) {
+    ForColumns<T, 4>(s.columns, s.groups, s.inner(), [&](const auto& columns) {
       SumLine(s, columns, Line(g, i), source, gradient + i * positions * s.columns, gradient_end, filter, stop);
     });
   }
@@ -260,7 +323,7 @@ void RunDepthwise(const ConvDesc& p, const T* source, const T* weights, T* out, 
       const Line line(g, i);
       const int64_t row = (depth.first + line.d * depth.stride) * height.size + height.first + line.h * height.stride;
       T* to = out + (line.picture * depth.size * height.size + row) * width.size * p.columns;
-      ForColumns<T>(p.columns, p.groups, p.inner(), [&](const auto& columns) { LineProduct(p, columns, line, source, weights, to).Run(stop); });
+      ForColumns<T, 2>(p.columns, p.groups, p.inner(), [&](const auto& columns) { LineProduct(p, columns, line, source, weights, to).Run(stop); });
     }
   });
 }

@@ -1,6 +1,7 @@
 #include "blocks/kernels/conv/direct_blocks.h"
 #include "blocks/kernels/gemm/packing.h"
 #include "blocks/kernels/instantiate.h"
+#include "blocks/kernels/simd/transpose.h"
 #include "blocks/kernels/simd/vec.h"
 #include "blocks/kernels/stop_check.h"
 
@@ -33,7 +34,8 @@ struct DirectPlan {
 
   /// `widened`: elements are not computed as they are.
   DirectPlan(const ConvDesc& conv, int64_t lanes, bool widened) : p(conv), columns(conv, lanes) {
-    if (p.gather.channels_first || (p.gather.direct() && p.fills())) return;  // 1x1: one matrix product
+    if (p.gather.direct() && p.fills()) return;  // 1x1: one matrix product
+    if (p.gather.channels_first && !WorthTransposing(p)) return;
     MoveLongestAxisLast(p.gather, &p.place);
     const double work = p.work();
     const bool small = work <= kSmallConv;
@@ -49,7 +51,7 @@ struct DirectPlan {
     along = columns.of_group <= kFewColumns && units.run >= 2 * lanes && units.count <= kMostSegments;
     in_place = !along && !widened && columns.padded == columns.of_group && p.columns <= kNearColumns;
     if (in_place) weights = 0;
-    block = widened || columns.of_group % lanes != 0 ? DivideUp(cut.lines * cut.strip * 2 * lanes, 32) * 32 : 0;
+    block = widened || p.gather.channels_first || columns.of_group % lanes != 0 ? DivideUp(cut.lines * cut.strip * 2 * lanes, 32) * 32 : 0;
   }
 };
 
@@ -92,11 +94,16 @@ struct DirectRunner {
   const A* weights;  // packed, or as they are
   T* out;
 
+  bool planes() const { return plan.p.gather.channels_first; }
+  /// Elements from pixel to pixel of the output, and from column to column.
+  int64_t pixel_step() const { return planes() ? 1 : plan.p.columns; }
+  int64_t column_step() const { return planes() ? plan.p.place[0].size * plan.p.place[1].size * plan.p.place[2].size : 1; }
+
   T* OutLine(const LineBlock<T>& block, int64_t r) const {
     const auto& [depth, height, width] = plan.p.place;
-    const int64_t line =
-        (block.picture * depth.size + depth.first + block.d * depth.stride) * height.size + height.first + (block.line + r) * height.stride;
-    return out + (line * width.size + width.first + block.position * width.stride) * plan.p.columns;
+    const int64_t line = (depth.first + block.d * depth.stride) * height.size + height.first + (block.line + r) * height.stride;
+    const int64_t picture = block.picture * depth.size * height.size * width.size * plan.p.columns;
+    return out + picture + (line * width.size + width.first + block.position * width.stride) * pixel_step();
   }
 
   void Run(int64_t task, LineBlock<T>& block, A* sums, StopCheck& stop) const {
@@ -106,25 +113,33 @@ struct DirectRunner {
     for (int64_t tile = first_tile; tile < last_tile; ++tile) {
       if (stop()) return;
       const Columns columns = plan.columns.At(tile);
-      const int64_t width = columns.vectors * kLanes<A>, stride = plan.p.place[2].stride * plan.p.columns;
-      const int64_t line = plan.p.place[1].stride * plan.p.place[2].size * plan.p.columns;
-      const int64_t first = columns.group * plan.columns.of_group + columns.first;
+      const int64_t width = columns.vectors * kLanes<A>, stride = plan.p.place[2].stride * pixel_step();
+      const int64_t line = plan.p.place[1].stride * plan.p.place[2].size * pixel_step();
+      const int64_t first = (columns.group * plan.columns.of_group + columns.first) * column_step();
       if (plan.along) {
         for (int64_t r = 0; r < block.lines; ++r) SumLineAlong(block, columns, r, OutLine(block, r) + first, stride, stop);
         continue;
       }
-      if (sizeof(T) == sizeof(A) && width == columns.width) {
+      if (sizeof(T) == sizeof(A) && width == columns.width && !planes()) {
         SumUnits(block, columns, reinterpret_cast<A*>(OutLine(block, 0) + first), line, stride, stop);
         continue;
       }
       SumUnits(block, columns, sums, block.positions * width, width, stop);
-      for (int64_t r = 0; r < block.lines; ++r) {
-        T* to = OutLine(block, r) + first;
-        for (int64_t w = 0; w < block.positions; ++w, to += stride) {
-          const A* from = sums + (r * block.positions + w) * width;
-          if constexpr (sizeof(T) == sizeof(A)) std::copy_n(reinterpret_cast<const T*>(from), columns.width, to);
-          else Narrow(from, to, columns.width);
-        }
+      for (int64_t r = 0; r < block.lines; ++r) StoreLine(sums + r * block.positions * width, width, columns.width, block.positions, OutLine(block, r) + first);
+    }
+  }
+
+  /// A line of a block's sums, `width` of each position, of which `columns` are there.
+  void StoreLine(const A* sums, int64_t width, int64_t columns, int64_t positions, T* to) const {
+    const int64_t stride = plan.p.place[2].stride * pixel_step();
+    if (planes() && stride == 1) return TransposeMatrix(sums, width, to, column_step(), columns, positions);
+    for (int64_t w = 0; w < positions; ++w, sums += width, to += stride) {
+      if (planes()) {
+        for (int64_t c = 0; c < columns; ++c) to[c * column_step()] = FromVecElement<T>(sums[c]);
+      } else if constexpr (sizeof(T) == sizeof(A)) {
+        std::copy_n(reinterpret_cast<const T*>(sums), columns, to);
+      } else {
+        Narrow(sums, to, columns);
       }
     }
   }
@@ -145,8 +160,8 @@ struct DirectRunner {
       if (stop(1 + units.count * units.run * columns.width / 4)) return;
       for (int64_t c = 0; c < columns.width; ++c) {
         const A* column = panel + c * g.taps() * inner;
-        if (count == 4) SumAlong<4>(starts, units, step, column, to + c, stride);
-        else SumAlong<1>(starts, units, step, column, to + c, stride);
+        if (count == 4) SumAlong<4>(starts, units, step, column, to + c * column_step(), stride);
+        else SumAlong<1>(starts, units, step, column, to + c * column_step(), stride);
       }
       for (int64_t u = 0; u < units.count; ++u) starts[u] += starts[u] != nullptr ? count * step : 0;
     }

@@ -1,5 +1,6 @@
 #include "blocks/kernels/conv/direct_blocks.h"
 
+#include "blocks/kernels/simd/transpose.h"
 #include "blocks/kernels/simd/widen.h"
 
 namespace weft::kernels {
@@ -27,7 +28,7 @@ void MoveLongestAxisLast(Im2Col& g, std::array<OutputAxis, 3>* place) {
 LineBlocking BlockLines(const Im2Col& g, int64_t most_elements, int64_t most_positions, int64_t wanted) {
   const auto& [depth, height, width] = g.axes;
   LineBlocking cut;
-  if (g.channels_first || g.batch == 0 || g.positions() == 0 || g.taps() == 0 || g.channels == 0) return cut;
+  if (g.batch == 0 || g.positions() == 0 || g.taps() == 0 || g.channels == 0) return cut;
   if (width.positions < kFewestPositions) return cut;
   const double tap_reach = static_cast<double>(width.taps - 1) * static_cast<double>(width.tap_step) + 1;
   const double tap_lines = static_cast<double>(height.taps - 1) * static_cast<double>(height.tap_step) + 1;
@@ -67,8 +68,15 @@ void LineBlock<T>::Load(int64_t index) {
   picture = index / depth.positions;
   positions = std::min(cut_.strip, width.positions - position);
   lines = std::min(cut_.lines, height.positions - line);
-  copies_ = !std::is_same_v<T, A> || width.at(position, 0) < 0 || width.at(position + positions - 1, width.taps - 1) >= width.source;
+  copies_ = !std::is_same_v<T, A> || g_.channels_first || width.at(position, 0) < 0 || width.at(position + positions - 1, width.taps - 1) >= width.source;
   if (copies_) CopyLines();
+}
+
+template <class T>
+void LineBlock<T>::CopyPixels(int64_t pixel, int64_t count, A* to) const {
+  const T* const from = source_ + picture * g_.pixels() * g_.channels;
+  if (g_.channels_first) TransposeMatrix(from + pixel, g_.pixels(), to, g_.channels, count, g_.channels);
+  else CopyShort(from + pixel * g_.channels, to, count * g_.channels);
 }
 
 template <class T>
@@ -90,10 +98,10 @@ void LineBlock<T>::CopyLines() {
         read = rest >= 0 && rest % height.step == 0 && rest / height.step < lines;
       }
       if (!read) continue;
-      const T* const pixels = source_ + (picture * g_.pixels() + (at_d * height.source + top + i) * width.source + left) * g_.channels;
+      const int64_t pixel = (at_d * height.source + top + i) * width.source + left;
       A* const to = patch_ + (td * cut_.copied_lines + i) * cut_.copied_line;
       std::fill(to, to + first * g_.channels, A(0));
-      CopyShort(pixels + first * g_.channels, to + first * g_.channels, (last - first) * g_.channels);
+      CopyPixels(pixel + first, last - first, to + first * g_.channels);
       std::fill(to + last * g_.channels, to + span * g_.channels, A(0));
     }
   }

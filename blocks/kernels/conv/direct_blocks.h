@@ -1,5 +1,5 @@
-// Pictures with channels last as blocks of lines: products read a block as it lies in the picture, or copied with zeros beside it where its
-// positions read over the ends of lines.
+// Pictures as blocks of lines with channels last: products read a block as it lies in the picture, or copied, with zeros beside it, where its
+// positions read over the ends of lines or channels come first.
 #pragma once
 
 #include "blocks/kernels/conv/implementations.h"
@@ -18,6 +18,14 @@ struct LineBlocking {
 
   bool used() const { return blocks > 0; }
 };
+
+/// Whether a convolution multiplies so often, for each element that it reads or writes, that a picture of planes is worth transposing.
+inline bool WorthTransposing(const ConvDesc& conv) {
+  constexpr double kFewest = 32;
+  const double read = static_cast<double>(conv.gather.pixels()) * static_cast<double>(conv.gather.channels);
+  const double written = static_cast<double>(conv.gather.positions()) * static_cast<double>(conv.columns);
+  return conv.work() >= kFewest * static_cast<double>(conv.gather.batch) * (read + written);
+}
 
 /// Up to `most_elements` are copied for a block (one line of positions may need more), of up to `most_positions`; `wanted` blocks or more
 /// where there are lines enough.
@@ -51,6 +59,8 @@ class LineBlock {
 
  private:
   void CopyLines();
+  /// `count` pixels from `pixel` of the picture on.
+  void CopyPixels(int64_t pixel, int64_t count, A* to) const;
 
   const Im2Col& g_;
   const LineBlocking& cut_;

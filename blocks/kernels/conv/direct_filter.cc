@@ -32,7 +32,8 @@ struct FilterGradPlan {
   int64_t row() const { return s.groups * columns.padded; }
 
   FilterGradPlan(const ConvDesc& conv, int64_t lanes) : s(conv), columns(conv, lanes) {
-    if (!s.gather.channels_first && s.gather.direct()) {  // small pictures as one line of all pixels: sums are read and written less often
+    if (s.gather.channels_first && (s.gather.direct() || !WorthTransposing(s))) return;
+    if (s.gather.direct()) {  // small pictures as one line of all pixels: sums are read and written less often
       s.gather.axes[2].source = s.gather.axes[2].positions = s.gather.batch * s.gather.pixels();
       s.gather.axes[0] = s.gather.axes[1] = ConvAxis{};
       s.gather.batch = 1;
@@ -56,10 +57,14 @@ struct FilterGradRunner {
   const FilterGradPlan& plan;
   const T* gradient;
 
-  const T* GradientLine(const LineBlock<T>& block, int64_t r) const {
+  /// The gradients of a block's `r`-th line from column `first` on, a row for each position.
+  MatrixView<T> GradientLine(const LineBlock<T>& block, int64_t r, int64_t first) const {
     const auto& [depth, height, width] = plan.s.gather.axes;
-    const int64_t line = (block.picture * depth.positions + block.d) * height.positions + block.line + r;
-    return gradient + (line * width.positions + block.position) * plan.s.columns;
+    const int64_t position = (block.d * height.positions + block.line + r) * width.positions + block.position;
+    const int64_t all = plan.s.gather.positions();
+    const T* const picture = gradient + block.picture * all * plan.s.columns;
+    if (plan.s.gather.channels_first) return {picture + first * all + position, 1, all};
+    return {picture + position * plan.s.columns + first, plan.s.columns, 1};
   }
 
   /// Adds the blocks [first, last) to one part of the columns of `sums`, or makes it of them.
@@ -82,13 +87,13 @@ struct FilterGradRunner {
     const int vectors = columns.vectors;
     const int64_t width = vectors * kLanes<A>, first = columns.group * plan.columns.of_group + columns.first;
     const int64_t channel = columns.group * plan.s.inner();
-    const bool direct = std::is_same_v<T, A> && columns.width == width && plan.s.columns <= kNearColumns;
+    const bool direct = std::is_same_v<T, A> && !g.channels_first && columns.width == width && plan.s.columns <= kNearColumns;
     const A* lines[kMostSegments];
     for (int64_t r = 0; r < block.lines; ++r) {
-      const T* from = GradientLine(block, r) + first;
+      const MatrixView<T> from = GradientLine(block, r, first);
       A* to = copy + r * block.positions * width;
-      lines[r] = direct ? reinterpret_cast<const A*>(from) : to;
-      if (!direct) PackRight(MatrixView<T>{from, plan.s.columns, 1}, columns.width, block.positions, to);
+      lines[r] = direct ? reinterpret_cast<const A*>(from.data) : to;
+      if (!direct) PackRight(from, columns.width, block.positions, to);
     }
     const TapRuns units(g, plan.s.inner());
     for (int64_t unit = 0; unit < units.count; ++unit) {

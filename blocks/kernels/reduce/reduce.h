@@ -205,7 +205,9 @@ void ReduceRows(Op op, const T* x, int64_t rows, int64_t stride, int64_t width, 
     const int64_t steps = std::min(left, kBlock);
     std::fill(sums, sums + wide, Op::Identity());
     AddRows(op, x, steps, group * stride, wide, sums);
-    for (int64_t j = 0; j < wide; ++j) total[j % width] = Op::Join(total[j % width], sums[j]);
+    for (int64_t first = 0; first < wide; first += width) {
+      for (int64_t j = 0; j < width; ++j) total[j] = Op::Join(total[j], sums[first + j]);
+    }
     x += steps * group * stride;
     left -= steps;
   }

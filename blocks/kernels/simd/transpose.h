@@ -1,6 +1,8 @@
-// Transpositions in registers: as many registers as one has lanes transposed, or the lanes of each summed to a lane of one.
+// Transpositions in registers: as many registers as one has lanes transposed, or the lanes of each summed to a lane of one; and matrices by
+// squares of them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -59,6 +61,32 @@ template <class V, int N>
     }
 #pragma GCC unroll 16
     for (int i = 0; i < N; ++i) rows[i] = next[i];
+  }
+}
+
+/// out[i * out_step + j] = in[j * in_step + i] for i < rows, j < columns, widened or narrowed on the way: one of the two types is computed in
+/// the other.
+template <class In, class Out>
+void TransposeMatrix(const In* in, int64_t in_step, Out* out, int64_t out_step, int64_t rows, int64_t columns) {
+  static_assert(std::is_same_v<VecElement<In>, VecElement<Out>>);
+  constexpr int64_t kN = kLanes<VecElement<In>>;
+  if (rows < kN || columns < kN) {
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < columns; ++j) out[i * out_step + j] = FromVecElement<Out>(ToVecElement(in[j * in_step + i]));
+    }
+    return;
+  }
+  for (int64_t column = 0; column < columns; column += kN) {
+    const int64_t j = std::min(column, columns - kN);  // the last squares overlap those before
+    for (int64_t row = 0; row < rows; row += kN) {
+      const int64_t i = std::min(row, rows - kN);
+      Vec<VecElement<In>> square[kN];
+#pragma GCC unroll 16
+      for (int k = 0; k < kN; ++k) square[k] = LoadVec(in + (j + k) * in_step + i);
+      TransposeVecs(square);
+#pragma GCC unroll 16
+      for (int k = 0; k < kN; ++k) StoreVec(out + (i + k) * out_step + j, square[k]);
+    }
   }
 }
 
