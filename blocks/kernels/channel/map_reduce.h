@@ -189,6 +189,8 @@ class ChannelMapReduce {
         if constexpr (!kWrites) {
           memory.SumTwo(at, p, sum[0], sum[1]);
           memory.SumTwo(at + 2 * kN, p, sum[2], sum[3]);
+        } else if constexpr (kSums == 0) {
+          memory.template Map<kStream, 4, Sums<V>>(at, [&](int) -> const Params<V>& { return p; });
         } else {
           for (int k = 0; k < 4; ++k) memory.template Vector<kStream>(at + k * kN, p, sum[k]);
         }

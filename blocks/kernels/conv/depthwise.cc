@@ -62,7 +62,7 @@ struct Columns {
 
   Columns(int64_t first, int64_t columns, int64_t group_columns, int64_t inner)
       : first(first), count(std::min<int64_t>(kVectors * kCount, columns - first)), direct(group_columns == 1 && inner == 1) {
-    for (int64_t i = 0; i < kCount; ++i) channel[i] = (first + std::min(i, count - 1)) / group_columns * inner;
+    for (int64_t i = 0; i < kCount && !direct; ++i) channel[i] = (first + std::min(i, count - 1)) / group_columns * inner;
   }
   /// The values of the columns' channels at a pixel.
   void Load(const T* pixel, int64_t inner, const T* end, Vec<A> (&values)[kVectors]) const {
@@ -84,32 +84,32 @@ void ForColumns(int64_t columns, int64_t groups, int64_t inner, Body&& body) {
   int64_t first = 0;
   if (group_columns == 1 && inner == 1) {
     for (; first + kMost * kCount <= columns; first += kMost * kCount) body(Columns<T, kMost, true>(first, columns, group_columns, inner));
-    for (; first + kCount <= columns; first += kCount) body(Columns<T, 1, true>(first, columns, group_columns, inner));
+    if constexpr (kMost > 1) {
+      for (; first + kCount <= columns; first += kCount) body(Columns<T, 1, true>(first, columns, group_columns, inner));
+    }
   }
   for (; first < columns; first += kCount) body(Columns<T, 1, false>(first, columns, group_columns, inner));
 }
 
-/// One line of positions: a task of some columns.
-template <class T, int kVectors, bool kWhole>
+/// One line of positions.
+template <class T>
 struct LineProduct {
   using A = VecElement<T>;
   // As many sums, factors and values as there are registers for.
-  static constexpr int64_t kTapsTogether = 3;
-  static constexpr int kPositionsTogether = !kWhole ? 2 : kVecBytes >= 64 ? 8 : kVectors == 1 ? 8 : 4;
+  static constexpr int kTapsTogether = 3, kVectorsTogether = kVecBytes >= 64 ? 2 : 1, kPositionsTogether = 8;
   const ConvDesc& p;
-  const Columns<T, kVectors, kWhole>& columns;
   const Line& line;
   const T *const picture, *const source_end, *const weights, *const weights_end;
   T* const out;
 
-  LineProduct(const ConvDesc& p, const Columns<T, kVectors, kWhole>& columns, const Line& line, const T* source, const T* weights, T* out)
-      : p(p), columns(columns), line(line), picture(source + line.picture * p.gather.pixels() * p.gather.channels),
+  LineProduct(const ConvDesc& p, const Line& line, const T* source, const T* weights, T* out)
+      : p(p), line(line), picture(source + line.picture * p.gather.pixels() * p.gather.channels),
         source_end(source + p.gather.batch * p.gather.pixels() * p.gather.channels), weights(weights),
         weights_end(weights + p.gather.taps() * p.inner() * p.columns), out(out) {}
 
   /// kPositions neighbours from `w` on, of whose taps those in [first, last) are inside.
-  template <int kPositions>
-  void Multiply(int64_t w, int64_t first, int64_t last) const {
+  template <int kPositions, int kVectors, bool kWhole>
+  void Multiply(const Columns<T, kVectors, kWhole>& columns, int64_t w, int64_t first, int64_t last) const {
     const Im2Col& g = p.gather;
     const ConvAxis& width = g.axes[2];
     const int64_t inner = kWhole ? 1 : p.inner(), next = width.step * g.channels;
@@ -129,20 +129,23 @@ struct LineProduct {
         }
       }
     });
-    Store(w, sums);
+    Store(columns, w, sums);
   }
 
-  template <int kPositions>
-  void Store(int64_t w, const Vec<A> (&sums)[kPositions][kVectors]) const {
+  template <int kPositions, int kVectors, bool kWhole>
+  void Store(const Columns<T, kVectors, kWhole>& columns, int64_t w, const Vec<A> (&sums)[kPositions][kVectors]) const {
     const OutputAxis& place = p.place[2];
     for (int i = 0; i < kPositions; ++i) {
       T* const to = out + (place.first + (w + i) * place.stride) * p.columns + columns.first;
-      for (int v = 0; v < kVectors; ++v) StoreSome<T, A>(to + v * kLanes<A>, sums[i][v], columns.count - v * kLanes<A>);
+      for (int v = 0; v < kVectors; ++v) {
+        if constexpr (kWhole) StoreVec(to + v * kLanes<A>, sums[i][v]);
+        else StoreSome<T, A>(to + v * kLanes<A>, sums[i][v], columns.count - v * kLanes<A>);
+      }
     }
   }
 
   /// Adds neighbouring taps of a line: each pixel is read once and multiplied by the factors of all taps that read it.
-  template <int kTaps, int kPositions>
+  template <int kTaps, int kPositions, int kVectors>
   static void AddTaps(const T* pixel, int64_t step, const T* row, int64_t row_step, Vec<A> (&sums)[kPositions][kVectors]) {
     Vec<A> factors[kTaps][kVectors];
 #pragma GCC unroll 8
@@ -163,53 +166,54 @@ struct LineProduct {
     }
   }
 
-  /// kPositions neighbours from `w` on, all of whose taps are inside.
-  template <int kPositions>
-  void MultiplyInside(int64_t w) const {
+  /// kPositionsTogether neighbours from `w` on, all of whose taps are inside.
+  template <int kVectors>
+  void MultiplyTogether(const Columns<T, kVectors, true>& columns, int64_t w) const {
     const Im2Col& g = p.gather;
     const ConvAxis& width = g.axes[2];
-    const int64_t most = width.tap_step == width.step ? kTapsTogether : 1;  // elsewhere neighbouring taps read no pixels in common
-    const int64_t step = width.step * g.channels;
-    Vec<A> sums[kPositions][kVectors] = {};
+    const int64_t step = width.step * g.channels, tap_step = width.tap_step * g.channels, source_step = width.source * g.channels;
+    const T *const pixels = picture + width.at(w, 0) * g.channels + columns.first, *const rows = weights + columns.first;
+    // Neighbouring taps read the pixels of neighbouring positions, unless they lie further apart.
+    const int64_t together = width.tap_step == width.step ? width.taps / kTapsTogether * kTapsTogether : 0;
+    Vec<A> sums[kPositionsTogether][kVectors] = {};
     line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
-      const T* const pixels = picture + source_line * width.source * g.channels + columns.first;
-      const T* const rows = weights + tap * p.columns + columns.first;
-      for (int64_t t = 0, count; t < width.taps; t += count) {
-        count = std::min(most, width.taps - t);
-        const T *const pixel = pixels + width.at(w, t) * g.channels, *const row = rows + t * p.columns;
-        if (count == 3) AddTaps<3>(pixel, step, row, p.columns, sums);
-        else if (count == 2) AddTaps<2>(pixel, step, row, p.columns, sums);
-        else AddTaps<1>(pixel, step, row, p.columns, sums);
+      const T *pixel = pixels + source_line * source_step, *row = rows + tap * p.columns;
+      int64_t t = 0;
+      for (; t < together; t += kTapsTogether, pixel += kTapsTogether * tap_step, row += kTapsTogether * p.columns) {
+        AddTaps<kTapsTogether>(pixel, step, row, p.columns, sums);
       }
+      for (; t < width.taps; ++t, pixel += tap_step, row += p.columns) AddTaps<1>(pixel, step, row, p.columns, sums);
     });
-    Store(w, sums);
+    Store(columns, w, sums);
   }
 
-  /// As many positions as are taken together.
-  void MultiplyTogether(int64_t w, int64_t taps) const {
-    if constexpr (kWhole) MultiplyInside<kPositionsTogether>(w);
-    else Multiply<kPositionsTogether>(w, 0, taps);
+  /// Positions [w, w + count), at most kPositionsTogether, all of whose taps are inside, as those from `begin` on are.
+  template <int kVectors, bool kWhole>
+  void MultiplyInside(const Columns<T, kVectors, kWhole>& columns, int64_t begin, int64_t w, int64_t count) const {
+    const int64_t end = w + count, taps = p.gather.axes[2].taps;
+    if constexpr (kWhole) {
+      if (end - kPositionsTogether >= begin) return MultiplyTogether(columns, end - kPositionsTogether);  // some perhaps once more
+    }
+    for (; w + 2 <= end; w += 2) Multiply<2>(columns, w, 0, taps);
+    if (w < end) Multiply<1>(columns, w, 0, taps);
   }
 
+  /// All columns of some positions before the next ones, whose taps read many of the same pixels.
   void Run(StopCheck& stop) const {
     const ConvAxis& width = p.gather.axes[2];
-    const int64_t cost = 1 + (line.d_last - line.d_first) * (line.h_last - line.h_first) * width.taps * p.inner();
+    const int64_t taps = (line.d_last - line.d_first) * (line.h_last - line.h_first) * width.taps * p.inner();
+    const int64_t cost = (1 + taps) * DivideUp(p.columns, int64_t{kVectorsTogether * kLanes<A>});
     // Positions all of whose taps are inside.
     const int64_t begin = width.taps == 0 ? 0 : PositionsInside(width, 0).first, end = width.taps == 0 ? 0 : PositionsInside(width, width.taps - 1).second;
-    for (int64_t w = 0; w < width.positions;) {
-      if (w >= begin && w + kPositionsTogether <= end) {
-        if (stop(kPositionsTogether * cost)) return;
-        MultiplyTogether(w, width.taps);
-        w += kPositionsTogether;
-      } else if (kWhole && w >= begin && w + 2 <= end) {
-        if (stop(2 * cost)) return;
-        Multiply<2>(w, 0, width.taps);
-        w += 2;
-      } else {
-        if (stop(cost)) return;
-        const int64_t left = width.at(w, 0), first = width.first_tap(left);
-        Multiply<1>(w++, first, width.last_tap(left, first));
-      }
+    for (int64_t w = 0, count; w < width.positions; w += count) {
+      const bool inside = w >= begin && w < end;
+      count = inside ? std::min<int64_t>(kPositionsTogether, end - w) : 1;
+      if (stop(count * cost)) return;
+      const int64_t left = width.at(w, 0), first = width.first_tap(left), last = width.last_tap(left, first);
+      ForColumns<T, kVectorsTogether>(p.columns, p.groups, p.inner(), [&](const auto& columns) {
+        if (inside) MultiplyInside(columns, begin, w, count);
+        else Multiply<1>(columns, w, first, last);
+      });
     }
   }
 };
@@ -323,7 +327,7 @@ void RunDepthwise(const ConvDesc& p, const T* source, const T* weights, T* out, 
       const Line line(g, i);
       const int64_t row = (depth.first + line.d * depth.stride) * height.size + height.first + line.h * height.stride;
       T* to = out + (line.picture * depth.size * height.size + row) * width.size * p.columns;
-      ForColumns<T, 2>(p.columns, p.groups, p.inner(), [&](const auto& columns) { LineProduct(p, columns, line, source, weights, to).Run(stop); });
+      LineProduct(p, line, source, weights, to).Run(stop);
     }
   });
 }

@@ -22,12 +22,12 @@ struct Coefficients<float> {
   // atan(r) = r + r z Atan(z), |r| <= tan(pi/8); asin(s) = s + s z Asin(z), s <= 1/2
   static constexpr float kAtan[] = {-0x1.55554ap-2f, 0x1.99918ep-3f, -0x1.23b49p-3f, 0x1.b1e338p-4f, -0x1.f1bdbep-5f};  // to 0.011 units
   static constexpr float kAsin[] = {0x1.5555cap-3f, 0x1.3301a8p-4f, 0x1.7484aep-5f, 0x1.8be412p-6f, 0x1.59ab16p-5f};  // to 0.082 units
-  // erf(x) = x + x Erf(x^2), |x| <= 1
-  static constexpr float kErf[] = {0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2cf4p-4f, -0x1.b7f8dcp-6f, 0x1.540418p-8f,
-    -0x1.a3eaa6p-11f, 0x1.4946aep-14f};  // to 0.02 units
-  // erfc(x) = exp(-x ErfcLog(x)), as right as erf(x) needs it, 1 <= x <= 4
-  static constexpr float kErfcLog[] = {0x1.20e416p0f, 0x1.458b9ap-1f, 0x1.ae8f4cp-4f, -0x1.758a38p-6f,
-    0x1.a1be46p-9f, -0x1.b9cbap-13f};  // to 0.042 units
+  // erf(x) = x + x Erf(x^2), |x| <= 1.25
+  static constexpr float kErf[] = {0x1.06eba8p-3f, -0x1.81274p-2f, 0x1.ce2de6p-4f, -0x1.b813eep-6f, 0x1.555feap-8f,
+    -0x1.b534c6p-11f, 0x1.b3d774p-14f, -0x1.fbdfb2p-18f};  // to 0.017 units
+  // erfc(x) = RootErfc(x)^8, as right as erf(x) needs it, 1.25 <= x <= 4.1
+  static constexpr float kRootErfc[] = {0x1.006192p0f, -0x1.2ddbfcp-3f, -0x1.db4a52p-5f, -0x1.ca3c3ap-7f,
+    0x1.cbc302p-7f, -0x1.63cb12p-9f, 0x1.68b626p-13f};  // to 0.043 units
   // erfc(x) = exp(-x^2) Erfc((x - 4) / (x + 4)) / (1 + 2 x)
   static constexpr float kErfc[] = {0x1.3ba592p0f, -0x1.1df1bp-3f, 0x1.f7f56p-7f, 0x1.16edcep-4f, -0x1.9dd8d6p-4f,
     0x1.7fe26cp-4f, -0x1.0fd19cp-4f, 0x1.30d2dcp-5f, -0x1.065ae8p-6f, 0x1.4d5b4ep-8f, -0x1.20010cp-10f,
@@ -72,7 +72,7 @@ struct Coefficients<double> {
   static constexpr double kAsin[] = {0x1.555555555538ap-3, 0x1.333333336f42fp-4, 0x1.6db6db41f79e4p-5,
     0x1.f1c72c64a4d3bp-6, 0x1.6e89f007e6261p-6, 0x1.1c6c230f42b2fp-6, 0x1.c6f89535dfeb8p-7, 0x1.8ee5ba636a166p-7,
     0x1.aa9c9216f3fap-8, 0x1.40caa41ec9ba5p-6, -0x1.0b290d7325c7ep-6, 0x1.05e49cb5e1159p-5};  // to 0.14 units
-  // erf(x) = x + x Erf(x^2), |x| <= 1; erfc(x) = exp(-x^2) Erfc((x - 4) / (x + 4)) / (1 + 2 x)
+  // erf(x) = x + x Erf(x^2), |x| <= 1.0; erfc(x) = exp(-x^2) Erfc((x - 4) / (x + 4)) / (1 + 2 x)
   static constexpr double kErf[] = {0x1.06eba8214db68p-3, -0x1.812746b0379bcp-2, 0x1.ce2f21a040ccap-4,
     -0x1.b82ce311f95aap-6, 0x1.565bccf901e02p-8, -0x1.c02db0377f5dp-11, 0x1.f9a2ba0debd9dp-14,
     -0x1.f4ca43f19fd19p-17, 0x1.b97f748614367p-20, -0x1.5c04d586eb9e7p-23, 0x1.d70ac752afdc6p-27,

@@ -159,11 +159,13 @@ def print_type(t, double):
     print("  // atan(r) = r + r z Atan(z), |r| <= tan(pi/8); asin(s) = s + s z Asin(z), s <= 1/2")
     print_rest("kAtan", mp.atan, itself, 3, mp.tan(mp.pi / 8) * MARGIN, 10 if double else 4, t)
     print_rest("kAsin", mp.asin, itself, 3, mpf(1) / 2 * MARGIN, 11 if double else 4, t)
-    print("  // erf(x) = x + x Erf(x^2), |x| <= 1" + ("; erfc(x) = exp(-x^2) Erfc((x - 4) / (x + 4)) / (1 + 2 x)" if double else ""))
-    print_rest("kErf", mp.erf, itself, 1, MARGIN, 11 if double else 6, t)
+    short = mpf(1) if double else mpf("1.25")
+    print(f"  // erf(x) = x + x Erf(x^2), |x| <= {mp.nstr(short, 3)}" + ("; erfc(x) = exp(-x^2) Erfc((x - 4) / (x + 4)) / (1 + 2 x)" if double else ""))
+    print_rest("kErf", mp.erf, itself, 1, short * MARGIN, 11 if double else 7, t)
     if not double:
-        print("  // erfc(x) = exp(-x ErfcLog(x)), as right as erf(x) needs it, 1 <= x <= 4")
-        print_minimax("kErfcLog", lambda x: -mp.log(mp.erfc(x)) / x, 1 / MARGIN, 4, 5, lambda x: mp.erf(x) / (mp.erfc(x) * x), t)
+        print("  // erfc(x) = RootErfc(x)^8, as right as erf(x) needs it, 1.25 <= x <= 4.1")
+        root = lambda x: mp.root(mp.erfc(x), 8)
+        print_minimax("kRootErfc", root, short / MARGIN, mpf("4.1"), 6, lambda x: root(x) * mp.erf(x) / (8 * mp.erfc(x)), t)
         print("  // erfc(x) = exp(-x^2) Erfc((x - 4) / (x + 4)) / (1 + 2 x)")
     end = mpf(28) if double else mpf("10.6")
 

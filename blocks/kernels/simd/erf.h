@@ -6,7 +6,10 @@
 namespace weft::kernels {
 namespace parts {
 
-/// erf(x) for |x| <= 1.
+/// Up to there ShortErf is right.
+template <class V>
+inline constexpr ElementOf<V> kShortErf = sizeof(ElementOf<V>) == 4 ? ElementOf<V>(1.25) : ElementOf<V>(1);
+/// erf(x) for |x| <= kShortErf.
 template <class V>
 [[gnu::always_inline]] inline V ShortErf(V x) {
   return MulAdd(x, Polynomial(x * x, Coefficients<ElementOf<V>>::kErf), x);
@@ -20,14 +23,12 @@ template <class V>
   return bell * Polynomial((x - 4) / (x + 4), Coefficients<T>::kErfc) / (1 + 2 * x);
 }
 
-/// erf(x) for x >= 1, of floats: erfc need not be right to its own digits, so that the logarithm of it is a polynomial and nothing divides.
+/// erf(x) for x >= kShortErf, of floats. For these erfc need not be right to its own digits: its eighth root is a polynomial, and nothing divides.
 template <class V>
 [[gnu::always_inline]] inline V LongErf(V a) {
-  using Of = Coefficients<float>;
-  const V x = AtMost(a, 4), one = V{} + 1;  // erf of that is 1
-  const auto [shifted, r] = ReduceExp(-x * Polynomial(x, Of::kErfcLog));
-  const V y = MulAdd(MulAdd(Polynomial(r, Of::kExp), r, one), r, one);
-  return MulAdd(-y, PowerOfTwo<V>(Bits(shifted)), one);
+  const V root = Polynomial(AtMost(a, 4.1f), Coefficients<float>::kRootErfc);  // erf of that is 1
+  const V square = root * root, fourth = square * square;
+  return MulAdd(-fourth, fourth, V{} + 1);
 }
 
 }  // namespace parts
@@ -36,8 +37,8 @@ struct Erf {
   template <class V>
   static V Of(V a) {
     const V x = parts::Abs(a);
-    if constexpr (sizeof(parts::ElementOf<V>) == 4) return parts::TurnSign(x < 1 ? parts::ShortErf(x) : parts::LongErf(x), a);
-    return parts::TurnSign(x < 1 ? parts::ShortErf(x) : 1 - parts::UpperErfc(x), a);
+    if constexpr (sizeof(parts::ElementOf<V>) == 4) return parts::TurnSign(x < parts::kShortErf<V> ? parts::ShortErf(x) : parts::LongErf(x), a);
+    return parts::TurnSign(x < parts::kShortErf<V> ? parts::ShortErf(x) : 1 - parts::UpperErfc(x), a);
   }
   template <class T>
   static T One(const T& a) { return std::erf(a); }

@@ -58,16 +58,17 @@ struct Log {
   [[gnu::always_inline]] static V Of(V a) {
     using T = parts::ElementOf<V>;
     const V y = parts::LogOfReduced(parts::ReduceNormalLog(a), V{});
-    if (parts::AnyLane(~((a >= std::numeric_limits<T>::min()) & (a < parts::kInfinity<V>)))) [[unlikely]] return OfAny(a);
-    return y;
+    constexpr T kNormal = std::numeric_limits<T>::min();
+    if (!parts::AnyLane(~((a >= kNormal) & (a < parts::kInfinity<V>)))) [[likely]] return y;
+    return parts::AnyLane((a > 0) & (a < kNormal)) ? OfDenormals(a) : parts::LogOrSpecial(y, a);
   }
   template <class T>
   static T One(const T& a) { return std::log(a); }
 
  private:
-  /// To the same bits; also of denormals and what has no logarithm.
+  /// To the same bits; also of denormals.
   template <class V>
-  [[gnu::noinline]] static V OfAny(V a) { return parts::LogOrSpecial(parts::LogOfReduced(parts::ReduceLog(a), V{}), a); }
+  [[gnu::noinline]] static V OfDenormals(V a) { return parts::LogOrSpecial(parts::LogOfReduced(parts::ReduceLog(a), V{}), a); }
 };
 
 /// log(1 + x).

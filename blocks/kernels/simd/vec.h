@@ -124,6 +124,26 @@ inline HalfVec RoundInOne(Vec<float> v) { return std::bit_cast<HalfVec>(_mm512_c
 inline constexpr bool kRoundsInOne = false;
 #endif
 
+/// The upper halves of the nearest bfloat16, ties to even; not of NaN.
+inline Vec<uint32_t> RoundToUpper(Vec<float> v) {
+  const Vec<uint32_t> bits = std::bit_cast<Vec<uint32_t>>(v);
+  return (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+}
+
+#if defined(__AVX2__) && !defined(__AVX512F__)
+inline constexpr bool kRoundsPairs = true;
+inline bool AnyNan(Vec<float> a, Vec<float> b) {
+  return _mm256_movemask_ps(_mm256_cmp_ps(std::bit_cast<__m256>(a), std::bit_cast<__m256>(b), _CMP_UNORD_Q)) != 0;
+}
+/// Those of a, then those of b, which have no NaN.
+inline Vec<uint16_t> RoundPair(Vec<float> a, Vec<float> b) {
+  const __m256i packed = _mm256_packus_epi32(std::bit_cast<__m256i>(RoundToUpper(a)), std::bit_cast<__m256i>(RoundToUpper(b)));
+  return std::bit_cast<Vec<uint16_t>>(_mm256_permute4x64_epi64(packed, 0b11'01'10'00));  // it packs each half of a register
+}
+#else
+inline constexpr bool kRoundsPairs = false;
+#endif
+
 /// Rounds to even, denormals too, whatever the processor's mode; a NaN gives the quiet one of its sign.
 inline HalfVec ToBFloat16Bits(Vec<float> v) {
 #if defined(__AVX512BF16__) && defined(__AVX512DQ__)
@@ -139,12 +159,11 @@ inline HalfVec ToBFloat16Bits(Vec<float> v) {
   const __m512i upper = _mm512_permutexvar_epi16(_mm512_loadu_si512(kUpperWords.data()), rounded);
   return std::bit_cast<HalfVec>(_mm512_castsi512_si256(upper));
 #else
-  Vec<uint32_t> bits;
-  std::memcpy(&bits, &v, sizeof bits);
-  const Vec<uint32_t> rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-  const Vec<uint32_t> nan = ((bits >> 16) & 0x8000) | 0x7fc0;
-  const auto is_nan = (bits & 0x7fffffff) > 0x7f800000;
-  return NarrowVec(is_nan ? nan : rounded);
+  if constexpr (kRoundsPairs) {
+    if (!AnyNan(v, v)) [[likely]] return std::bit_cast<std::array<HalfVec, 2>>(RoundPair(v, v))[0];
+  }
+  const Vec<uint32_t> bits = std::bit_cast<Vec<uint32_t>>(v), nan = ((bits >> 16) & 0x8000) | 0x7fc0;
+  return NarrowVec(v != v ? nan : RoundToUpper(v));
 #endif
 }
 
@@ -205,7 +224,21 @@ inline void StoreVecs(T* p, const std::array<Vec<VecElement<T>>, kCount>& v) {
       return;
     }
   }
-  for (size_t k = 0; k < kCount; ++k) StoreVec<kStream>(p + k * kN, v[k]);
+  size_t k = 0;
+  if constexpr (kRoundsPairs && std::is_same_v<T, bfloat16>) {
+#pragma GCC unroll 4
+    for (; k + 2 <= kCount && !AnyNan(v[k], v[k + 1]); k += 2) {
+      const Vec<uint16_t> pair = RoundPair(v[k], v[k + 1]);
+      if constexpr (kStream) {
+        const auto halves = std::bit_cast<std::array<HalfVec, 2>>(pair);
+        StoreBits<true>(p + k * kN, halves[0]), StoreBits<true>(p + (k + 1) * kN, halves[1]);
+      } else {
+        StoreBits<false>(p + k * kN, pair);
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (; k < kCount; ++k) StoreVec<kStream>(p + k * kN, v[k]);
 }
 
 /// Makes streamed stores visible to other threads.
