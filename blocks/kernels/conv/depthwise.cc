@@ -135,8 +135,9 @@ struct LineProduct {
   template <int kPositions, int kVectors, bool kWhole>
   void Store(const Columns<T, kVectors, kWhole>& columns, int64_t w, const Vec<A> (&sums)[kPositions][kVectors]) const {
     const OutputAxis& place = p.place[2];
-    for (int i = 0; i < kPositions; ++i) {
-      T* const to = out + (place.first + (w + i) * place.stride) * p.columns + columns.first;
+    const int64_t step = place.stride * p.columns;
+    T* to = out + place.first * p.columns + w * step + columns.first;
+    for (int i = 0; i < kPositions; ++i, to += step) {
       for (int v = 0; v < kVectors; ++v) {
         if constexpr (kWhole) StoreVec(to + v * kLanes<A>, sums[i][v]);
         else StoreSome<T, A>(to + v * kLanes<A>, sums[i][v], columns.count - v * kLanes<A>);
@@ -170,20 +171,25 @@ struct LineProduct {
   template <int kVectors>
   void MultiplyTogether(const Columns<T, kVectors, true>& columns, int64_t w) const {
     const Im2Col& g = p.gather;
-    const ConvAxis& width = g.axes[2];
-    const int64_t step = width.step * g.channels, tap_step = width.tap_step * g.channels, source_step = width.source * g.channels;
-    const T *const pixels = picture + width.at(w, 0) * g.channels + columns.first, *const rows = weights + columns.first;
+    const auto& [depth, height, width] = g.axes;
+    const int64_t step = width.step * g.channels, tap_step = width.tap_step * g.channels, row_step = p.columns;
+    const int64_t source_line = width.source * g.channels, tap_line = height.tap_step * source_line, row_line = width.taps * row_step;
+    const T* const pixels = picture + (line.top + line.h_first * height.tap_step) * source_line + width.at(w, 0) * g.channels + columns.first;
+    const T* const rows = weights + line.h_first * row_line + columns.first;
     // Neighbouring taps read the pixels of neighbouring positions, unless they lie further apart.
     const int64_t together = width.tap_step == width.step ? width.taps / kTapsTogether * kTapsTogether : 0;
     Vec<A> sums[kPositionsTogether][kVectors] = {};
-    line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
-      const T *pixel = pixels + source_line * source_step, *row = rows + tap * p.columns;
-      int64_t t = 0;
-      for (; t < together; t += kTapsTogether, pixel += kTapsTogether * tap_step, row += kTapsTogether * p.columns) {
-        AddTaps<kTapsTogether>(pixel, step, row, p.columns, sums);
+    for (int64_t td = line.d_first; td < line.d_last; ++td) {
+      const T *first_pixel = pixels + (line.front + td * depth.tap_step) * height.source * source_line, *first_row = rows + td * height.taps * row_line;
+      for (int64_t th = line.h_first; th < line.h_last; ++th, first_pixel += tap_line, first_row += row_line) {
+        const T *pixel = first_pixel, *row = first_row;
+        int64_t t = 0;
+        for (; t < together; t += kTapsTogether, pixel += kTapsTogether * tap_step, row += kTapsTogether * row_step) {
+          AddTaps<kTapsTogether>(pixel, step, row, row_step, sums);
+        }
+        for (; t < width.taps; ++t, pixel += tap_step, row += row_step) AddTaps<1>(pixel, step, row, row_step, sums);
       }
-      for (; t < width.taps; ++t, pixel += tap_step, row += p.columns) AddTaps<1>(pixel, step, row, p.columns, sums);
-    });
+    }
     Store(columns, w, sums);
   }
 

@@ -75,6 +75,8 @@ using HalfVec = typename VecOf<uint16_t, kVecBytes / 2>::Type;
 inline Vec<uint32_t> WidenVec(HalfVec v) {
 #if defined(__AVX512F__)
   return std::bit_cast<Vec<uint32_t>>(_mm512_cvtepu16_epi32(std::bit_cast<__m256i>(v)));  // the compiler takes it in halves
+#elif defined(__AVX2__)
+  return std::bit_cast<Vec<uint32_t>>(_mm256_cvtepu16_epi32(std::bit_cast<__m128i>(v)));
 #else
   return __builtin_convertvector(v, Vec<uint32_t>);
 #endif
@@ -131,7 +133,6 @@ inline Vec<uint32_t> RoundToUpper(Vec<float> v) {
 }
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
-inline constexpr bool kRoundsPairs = true;
 inline bool AnyNan(Vec<float> a, Vec<float> b) {
   return _mm256_movemask_ps(_mm256_cmp_ps(std::bit_cast<__m256>(a), std::bit_cast<__m256>(b), _CMP_UNORD_Q)) != 0;
 }
@@ -140,8 +141,8 @@ inline Vec<uint16_t> RoundPair(Vec<float> a, Vec<float> b) {
   const __m256i packed = _mm256_packus_epi32(std::bit_cast<__m256i>(RoundToUpper(a)), std::bit_cast<__m256i>(RoundToUpper(b)));
   return std::bit_cast<Vec<uint16_t>>(_mm256_permute4x64_epi64(packed, 0b11'01'10'00));  // it packs each half of a register
 }
-#else
-inline constexpr bool kRoundsPairs = false;
+inline HalfVec LowerHalf(Vec<uint16_t> v) { return std::bit_cast<HalfVec>(_mm256_castsi256_si128(std::bit_cast<__m256i>(v))); }
+inline HalfVec UpperHalf(Vec<uint16_t> v) { return std::bit_cast<HalfVec>(_mm256_extracti128_si256(std::bit_cast<__m256i>(v), 1)); }
 #endif
 
 /// Rounds to even, denormals too, whatever the processor's mode; a NaN gives the quiet one of its sign.
@@ -159,9 +160,9 @@ inline HalfVec ToBFloat16Bits(Vec<float> v) {
   const __m512i upper = _mm512_permutexvar_epi16(_mm512_loadu_si512(kUpperWords.data()), rounded);
   return std::bit_cast<HalfVec>(_mm512_castsi512_si256(upper));
 #else
-  if constexpr (kRoundsPairs) {
-    if (!AnyNan(v, v)) [[likely]] return std::bit_cast<std::array<HalfVec, 2>>(RoundPair(v, v))[0];
-  }
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  if (!AnyNan(v, v)) [[likely]] return LowerHalf(RoundPair(v, v));
+#endif
   const Vec<uint32_t> bits = std::bit_cast<Vec<uint32_t>>(v), nan = ((bits >> 16) & 0x8000) | 0x7fc0;
   return NarrowVec(v != v ? nan : RoundToUpper(v));
 #endif
@@ -224,21 +225,21 @@ inline void StoreVecs(T* p, const std::array<Vec<VecElement<T>>, kCount>& v) {
       return;
     }
   }
-  size_t k = 0;
-  if constexpr (kRoundsPairs && std::is_same_v<T, bfloat16>) {
-#pragma GCC unroll 4
-    for (; k + 2 <= kCount && !AnyNan(v[k], v[k + 1]); k += 2) {
-      const Vec<uint16_t> pair = RoundPair(v[k], v[k + 1]);
-      if constexpr (kStream) {
-        const auto halves = std::bit_cast<std::array<HalfVec, 2>>(pair);
-        StoreBits<true>(p + k * kN, halves[0]), StoreBits<true>(p + (k + 1) * kN, halves[1]);
-      } else {
-        StoreBits<false>(p + k * kN, pair);
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  if constexpr (kCount % 2 == 0 && std::is_same_v<T, bfloat16>) {
+    bool any_nan = false;
+    for (size_t k = 0; k < kCount; k += 2) any_nan |= AnyNan(v[k], v[k + 1]);
+    if (!any_nan) [[likely]] {
+      for (size_t k = 0; k < kCount; k += 2) {
+        const Vec<uint16_t> pair = RoundPair(v[k], v[k + 1]);
+        if constexpr (kStream) StoreBits<true>(p + k * kN, LowerHalf(pair)), StoreBits<true>(p + (k + 1) * kN, UpperHalf(pair));
+        else StoreBits<false>(p + k * kN, pair);
       }
+      return;
     }
   }
-#pragma GCC unroll 4
-  for (; k < kCount; ++k) StoreVec<kStream>(p + k * kN, v[k]);
+#endif
+  for (size_t k = 0; k < kCount; ++k) StoreVec<kStream>(p + k * kN, v[k]);
 }
 
 /// Makes streamed stores visible to other threads.
