@@ -107,6 +107,49 @@ void CheckSame(const BlockResult& result, const std::vector<double>& expected) {
   }
 }
 
+/// The blocks of three dimensions, of volumes with the channels first, give what they give of those with the channels last.
+template <class T>
+void CheckVolumes(int64_t stride) {
+  const int64_t out = (9 + stride - 1) / stride;
+  const auto volume = [](bool first, int64_t depth, int64_t size, int64_t channels) {
+    return first ? Shape{2, channels, depth, size, size} : Shape{2, depth, size, size, channels};
+  };
+  const Shape filter_shape{2, 3, 3, 20, 40};
+  const auto pixels = [](const Shape& s) { return Shape{s[0], s[1] * s[2], s[3], s[4]}; };
+  const Shape in_last = volume(false, 4, 9, 20), out_last = volume(false, 4, out, 40);
+  const Tensor picture = Whole<T>(in_last, 1), filter = Whole<T>(filter_shape, 2), gradient = Whole<T>(out_last, 3);
+  std::array<std::vector<T>, 3> found[2];
+  for (const bool first : {false, true}) {
+    INFO((first ? "NCDHW" : "NDHWC") << ", stride " << stride);
+    const std::string steps = first ? Cat("{1,1,1,", stride, ",", stride, "}") : Cat("{1,1,", stride, ",", stride, ",1}");
+    const std::string attrs = Cat("strides_ = ", steps, ";padding_ = SAME;data_format_ = ", first ? "NCDHW" : "NDHWC", ";");
+    const auto block = [&](const char* name) { return BlockTester(Catalog(), name).Attrs(attrs); };
+    const auto arranged = [&](const Tensor& tensor, const Shape& shape) {
+      Tensor to = Tensor::Allocate(kDTypeOf<T>, shape).value();
+      if (first) ToPlanes(pixels(tensor.shape()), tensor.values<T>(), to.values<T>());
+      return first ? to : tensor;
+    };
+    const Shape in_shape = volume(first, 4, 9, 20), out_shape = volume(first, 4, out, 40);
+    const Tensor x = arranged(picture, in_shape), dy = arranged(gradient, out_shape);
+    const BlockResult results[] = {
+        block("Conv3D").Input("input", x).Input("filter", filter).Run(),
+        block("Conv3DBackpropInputV2").Input("input_sizes", Sizes(in_shape)).Input("filter", filter).Input("out_backprop", dy).Run(),
+        block("Conv3DBackpropFilterV2").Input("input", x).Input("filter_sizes", Sizes(filter_shape)).Input("out_backprop", dy).Run()};
+    for (size_t i = 0; i < 3; ++i) {
+      INFO(ToString(results[i].status));
+      REQUIRE(results[i].status.ok());
+      const auto values = results[i].outputs.at("output").template values<T>();
+      found[first][i].assign(values.begin(), values.end());
+    }
+  }
+  for (size_t i = 0; i < 2; ++i) {
+    std::vector<T> planes(found[0][i].size());
+    ToPlanes(pixels(i == 0 ? out_last : in_last), found[0][i], planes);
+    CHECK((planes == found[1][i]));
+  }
+  CHECK((found[0][2] == found[1][2]));
+}
+
 /// The blocks of two dimensions, of pictures with the channels first or last.
 template <class T>
 void CheckBlocks(const Geometry& g, bool planes, const Tensor& picture, const Tensor& filter, const Tensor& gradient, const std::vector<double>& y,
@@ -207,6 +250,12 @@ TEST_CASE("Convolutions of other types cut into lines", "[convolution]") {
   CheckConvolution<int32_t>(g);
   CheckConvolution<half>({.picture = {1, 5, 9, 8}, .taps = {3, 3}, .columns = 32, .stride = 2});
   CheckConvolution<bfloat16>({.picture = {1, 4, 9, 4}, .taps = {2, 3}, .columns = 16, .dilation = 2});
+}
+
+TEST_CASE("Convolutions of volumes with the channels first", "[convolution]") {
+  CheckVolumes<float>(1);
+  CheckVolumes<float>(2);
+  CheckVolumes<bfloat16>(1);
 }
 
 TEST_CASE("An infinity reaches the positions whose taps read it, and no others", "[convolution]") {

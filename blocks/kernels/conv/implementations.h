@@ -23,7 +23,7 @@ int64_t DepthwiseFilterGradScratch(const ConvDesc& conv);
 template <class T>
 void RunDepthwiseFilterGrad(const ConvDesc& conv, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers);
 
-// ---- direct.cc, direct_filter.cc: pictures whose channels are last, line by line. The micro-kernel reads blocks of lines as direct_blocks.h
+// ---- direct.cc, direct_filter.cc: pictures line by line. The micro-kernel reads blocks of lines as direct_blocks.h
 // lays them out, without im2col ----
 
 bool TakesDirect(const ConvDesc& conv);

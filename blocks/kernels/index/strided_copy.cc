@@ -78,7 +78,7 @@ BoxCopy MakeBoxCopy(std::vector<Axis> axes, size_t element) {
   box.tiles = box.row_tiles() * box.column_tiles();
   for (const Axis& axis : box.outer) box.tiles *= axis.size, count *= axis.size;
   const int64_t bytes = count * static_cast<int64_t>(element);
-  box.stream = IsStreamed(bytes, bytes);
+  box.stream = IsStreamed(bytes, bytes, ResultCacheBytes());  // not in memory's order
   return box;
 }
 

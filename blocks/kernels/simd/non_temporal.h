@@ -25,9 +25,12 @@ int64_t ResultCacheBytes();
 /// Tests take the place of the machine's cache; a negative number gives it back. Not while anything runs.
 void SetResultCacheBytes(int64_t bytes);
 
-/// Whether an output of `bytes` is better written past the cache by a kernel whose inputs have `read` bytes. Of what is a little larger than
-/// the cache most stays there: 39 MB in one of 34 MB are written twice as fast through it, 51 MB as fast.
-inline bool IsStreamed(int64_t bytes, int64_t read) { return bytes >= kStreamBytes && bytes + read > ResultCacheBytes() / 4 * 5; }
+/// What kernels that go through memory in order may have to read and write and still write through the cache. It keeps most of what is a
+/// little larger: 39 to 51 MB in one of 34 MB are written up to twice as fast through it, if no other program takes part of it, else as fast.
+inline int64_t StreamLimit() { return ResultCacheBytes() / 2 * 3; }
+
+/// Whether an output of `bytes` is better written past the cache by a kernel whose inputs have `read` bytes.
+inline bool IsStreamed(int64_t bytes, int64_t read, int64_t limit = StreamLimit()) { return bytes >= kStreamBytes && bytes + read > limit; }
 
 /// kStreamPiece bytes, both sides aligned to 64.
 inline void StreamPiece(const std::byte* from, std::byte* to) {
