@@ -168,6 +168,7 @@ class ShardedTest(unittest.TestCase):
     def test_interrupt(self):
         """Ctrl-C ends the step on the main thread."""
         run = self.page.sharded(shards=2)
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))  # a shell's background job ignores it
         timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         began = time.monotonic()
