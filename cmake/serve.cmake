@@ -29,7 +29,7 @@ target_link_libraries(weft_serve PUBLIC OpenSSL::SSL ZLIB::ZLIB Threads::Threads
 # JSON of large pages is read and written here.
 target_compile_options(weft_serve PRIVATE $<IF:$<CONFIG:Release>,-O2,${WEFT_TOOLS_OPTIMIZATION}>)
 target_precompile_headers(weft_serve PRIVATE <algorithm> <functional> <map> <memory> <mutex> <string> <vector> <nlohmann/json.hpp>)
-# What they include is large; the header that is compiled beforehand would not help.
 # Link-time optimisation does not know the names that the assembler alone sees.
 set_source_files_properties(${WEFT_ASSETS} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -fno-lto)
+# What they include is large; the header that is compiled beforehand would not help.
 set_source_files_properties(tools/serve/net.cc tools/serve/net_http.cc tools/serve/net_socket.cc tools/serve/net_stream.cc PROPERTIES SKIP_PRECOMPILE_HEADERS ON)

@@ -51,11 +51,10 @@ struct Line {
 
 /// Channels last: columns [first, first + kVectors registers) and the channels that they read. Where they are whole, all are there and each
 /// reads its own channel.
-template <class T, int kVectors, bool kAreWhole>
+template <class T, int kVectors, bool kWhole>
 struct Columns {
   using A = VecElement<T>;
   static constexpr int kCount = kLanes<A>;
-  static constexpr bool kWhole = kAreWhole;
   int64_t first, count;   // count: columns that there are
   bool direct;            // each column reads the channel of its own number
   int64_t channel[kCount];  // where not: the channels that the columns of one register read, for the first of the inner ones
@@ -171,25 +170,20 @@ struct LineProduct {
   template <int kVectors>
   void MultiplyTogether(const Columns<T, kVectors, true>& columns, int64_t w) const {
     const Im2Col& g = p.gather;
-    const auto& [depth, height, width] = g.axes;
-    const int64_t step = width.step * g.channels, tap_step = width.tap_step * g.channels, row_step = p.columns;
-    const int64_t source_line = width.source * g.channels, tap_line = height.tap_step * source_line, row_line = width.taps * row_step;
-    const T* const pixels = picture + (line.top + line.h_first * height.tap_step) * source_line + width.at(w, 0) * g.channels + columns.first;
-    const T* const rows = weights + line.h_first * row_line + columns.first;
+    const ConvAxis& width = g.axes[2];
+    const int64_t step = width.step * g.channels, tap_step = width.tap_step * g.channels;
+    const T *const pixels = picture + width.at(w, 0) * g.channels + columns.first, *const rows = weights + columns.first;
     // Neighbouring taps read the pixels of neighbouring positions, unless they lie further apart.
     const int64_t together = width.tap_step == width.step ? width.taps / kTapsTogether * kTapsTogether : 0;
     Vec<A> sums[kPositionsTogether][kVectors] = {};
-    for (int64_t td = line.d_first; td < line.d_last; ++td) {
-      const T *first_pixel = pixels + (line.front + td * depth.tap_step) * height.source * source_line, *first_row = rows + td * height.taps * row_line;
-      for (int64_t th = line.h_first; th < line.h_last; ++th, first_pixel += tap_line, first_row += row_line) {
-        const T *pixel = first_pixel, *row = first_row;
-        int64_t t = 0;
-        for (; t < together; t += kTapsTogether, pixel += kTapsTogether * tap_step, row += kTapsTogether * row_step) {
-          AddTaps<kTapsTogether>(pixel, step, row, row_step, sums);
-        }
-        for (; t < width.taps; ++t, pixel += tap_step, row += row_step) AddTaps<1>(pixel, step, row, row_step, sums);
+    line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
+      const T *pixel = pixels + source_line * width.source * g.channels, *row = rows + tap * p.columns;
+      int64_t t = 0;
+      for (; t < together; t += kTapsTogether, pixel += kTapsTogether * tap_step, row += kTapsTogether * p.columns) {
+        AddTaps<kTapsTogether>(pixel, step, row, p.columns, sums);
       }
-    }
+      for (; t < width.taps; ++t, pixel += tap_step, row += p.columns) AddTaps<1>(pixel, step, row, p.columns, sums);
+    });
     Store(columns, w, sums);
   }
 

@@ -95,8 +95,9 @@ struct DirectRunner {
   T* out;
 
   bool planes() const { return plan.p.gather.channels_first; }
-  /// Elements from pixel to pixel of the output, and from column to column.
+  /// Elements from pixel to pixel of the output, from position to position of a line, and from column to column.
   int64_t pixel_step() const { return planes() ? 1 : plan.p.columns; }
+  int64_t position_step() const { return plan.p.place[2].stride * pixel_step(); }
   int64_t column_step() const { return planes() ? plan.p.place[0].size * plan.p.place[1].size * plan.p.place[2].size : 1; }
 
   T* OutLine(const LineBlock<T>& block, int64_t r) const {
@@ -113,7 +114,7 @@ struct DirectRunner {
     for (int64_t tile = first_tile; tile < last_tile; ++tile) {
       if (stop()) return;
       const Columns columns = plan.columns.At(tile);
-      const int64_t width = columns.vectors * kLanes<A>, stride = plan.p.place[2].stride * pixel_step();
+      const int64_t width = columns.vectors * kLanes<A>, stride = position_step();
       const int64_t line = plan.p.place[1].stride * plan.p.place[2].size * pixel_step();
       const int64_t first = (columns.group * plan.columns.of_group + columns.first) * column_step();
       if (plan.along) {
@@ -131,7 +132,7 @@ struct DirectRunner {
 
   /// A line of a block's sums, `width` of each position, of which `columns` are there.
   void StoreLine(const A* sums, int64_t width, int64_t columns, int64_t positions, T* to) const {
-    const int64_t stride = plan.p.place[2].stride * pixel_step();
+    const int64_t stride = position_step();
     if (planes() && stride == 1) return TransposeMatrix(sums, width, to, column_step(), columns, positions);
     for (int64_t w = 0; w < positions; ++w, sums += width, to += stride) {
       if (planes()) {

@@ -23,12 +23,16 @@ template <class V>
   return bell * Polynomial((x - 4) / (x + 4), Coefficients<T>::kErfc) / (1 + 2 * x);
 }
 
-/// erf(x) for x >= kShortErf, of floats. For these erfc need not be right to its own digits: its eighth root is a polynomial, and nothing divides.
+/// erf(x) for x >= kShortErf. For floats erfc need not be right to its own digits: its eighth root is a polynomial, and nothing divides.
 template <class V>
-[[gnu::always_inline]] inline V LongErf(V a) {
-  const V root = Polynomial(AtMost(a, 4.1f), Coefficients<float>::kRootErfc);  // erf of that is 1
-  const V square = root * root, fourth = square * square;
-  return MulAdd(-fourth, fourth, V{} + 1);
+[[gnu::always_inline]] inline V LongErf(V x) {
+  if constexpr (sizeof(ElementOf<V>) == 4) {
+    const V root = Polynomial(AtMost(x, 4.1f), Coefficients<float>::kRootErfc);  // erf of that is 1
+    const V square = root * root, fourth = square * square;
+    return MulAdd(-fourth, fourth, V{} + 1);
+  } else {
+    return 1 - UpperErfc(x);
+  }
 }
 
 }  // namespace parts
@@ -37,8 +41,7 @@ struct Erf {
   template <class V>
   static V Of(V a) {
     const V x = parts::Abs(a);
-    if constexpr (sizeof(parts::ElementOf<V>) == 4) return parts::TurnSign(x < parts::kShortErf<V> ? parts::ShortErf(x) : parts::LongErf(x), a);
-    return parts::TurnSign(x < parts::kShortErf<V> ? parts::ShortErf(x) : 1 - parts::UpperErfc(x), a);
+    return parts::TurnSign(x < parts::kShortErf<V> ? parts::ShortErf(x) : parts::LongErf(x), a);
   }
   template <class T>
   static T One(const T& a) { return std::erf(a); }
