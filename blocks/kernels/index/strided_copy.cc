@@ -22,8 +22,11 @@ std::vector<Axis> MergedAxes(std::vector<Axis> axes) {
   return merged;
 }
 
-// Tiles of a transposition are four cache lines wide and long, so that each line of the output is written whole, and the input is read
-// along its rows, as many side by side as a tile is wide. Others: about 16 KB, so that both sides stay in the first cache.
+constexpr int64_t kOwnCache = 512 << 10;  // bytes of a core's own cache, of which processors have this much or more
+
+// Tiles of a transposition are a cache line wide and long, so that each line of the output is written whole, and the input is read along its
+// rows, as many side by side as a processor can follow. Where the lines of the output would push each other out, lying pages apart, they are
+// four lines wide. Others: about 16 KB, so that both sides stay in the first cache.
 void ChooseTiles(BoxCopy& box, int64_t element) {
   const int64_t elements = 16384 / element;
   if (box.kind != BoxCopy::Kind::kTransposed) {
@@ -31,7 +34,8 @@ void ChooseTiles(BoxCopy& box, int64_t element) {
     box.row_tile = std::min(box.row.size, std::max<int64_t>(elements / box.column_tile, 1));
     return;
   }
-  const int64_t wide = element <= 8 ? 256 / element : 32, high = element <= 8 ? 512 : 32;
+  const int64_t lines = box.row.out_step * element < 4096 ? 1 : 4;
+  const int64_t wide = element <= 8 ? 64 * lines / element : 32, high = element <= 8 ? 512 : 32;
   box.row_tile = std::min(box.row.size, high);
   box.column_tile = std::min(box.column.size, wide);
   if (box.row_tile < high) box.column_tile = std::min(box.column.size, std::max<int64_t>(wide * high / 2 / box.row_tile / wide, 1) * wide);
@@ -78,6 +82,7 @@ BoxCopy MakeBoxCopy(std::vector<Axis> axes, size_t element) {
   box.tiles = box.row_tiles() * box.column_tiles();
   for (const Axis& axis : box.outer) box.tiles *= axis.size, count *= axis.size;
   const int64_t bytes = count * static_cast<int64_t>(element);
+  box.far = 2 * bytes > kOwnCache;
   box.stream = IsStreamed(bytes, bytes, ResultCacheBytes());  // not in memory's order
   return box;
 }

@@ -31,6 +31,7 @@ struct BoxCopy {
   Kind kind = Kind::kRows;
   int64_t row_tile = 1, column_tile = 1;  // the last tile of either takes what is left, too
   int64_t tiles = 0;                      // 0 where the box is empty
+  bool far = false;                       // input and output are larger than a core's own cache
   bool stream = false;                    // the output is too large for the cache
   int64_t in_start = 0, out_start = 0;  // the box's first element, counted in each array
   int64_t row_tiles() const { return std::max<int64_t>(row.size / row_tile, 1); }

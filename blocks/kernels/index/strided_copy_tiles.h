@@ -8,6 +8,7 @@
 
 #include "blocks/kernels/index/strided_copy.h"
 #include "blocks/kernels/index/walk.h"
+#include "blocks/kernels/simd/prefetch.h"
 #include "blocks/kernels/simd/transpose.h"
 #include "blocks/kernels/simd/vec.h"
 
@@ -79,21 +80,33 @@ inline void TransposeLines(const T* in, int64_t in_step, T* out, int64_t out_ste
   }
 }
 
-/// out[i * out_step + j] = in[j * in_step + i]. Whole cache lines are read and written before the next ones, so that rows a power of two
-/// apart do not push each other out. `stream`: the output is too large for the cache.
+/// What transpositions prefetch of one side: its rows lie too far apart for the processor to see them come. Not where they are whole pages
+/// apart, as they would push each other out of the nearest cache.
 template <class T>
-void TransposeTile(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t rows, int64_t columns, bool stream) {
+bool PrefetchesRows(int64_t step) {
+  return step * static_cast<int64_t>(sizeof(T)) % 4096 != 0;
+}
+
+/// out[i * out_step + j] = in[j * in_step + i]. Whole cache lines are read and written before the next ones, so that rows a power of two
+/// apart do not push each other out. `far`: the arrays are larger than a core's own cache. `stream`: the output is too large for the cache.
+template <class T>
+void TransposeTile(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t rows, int64_t columns, bool far, bool stream) {
   constexpr int N = kSquare<T>;
   constexpr int64_t kLine = std::max<int64_t>(64 / static_cast<int64_t>(sizeof(T)), N);
   if constexpr (N > 1) {
     if (rows < N || columns < kLine) return TransposeSquares<T, N>(in, in_step, out, out_step, rows, columns);
+    constexpr int64_t kBytes = sizeof(T);
+    const bool reads = far && PrefetchesRows<T>(in_step);
     stream = stream && (reinterpret_cast<uintptr_t>(out) | static_cast<uintptr_t>(out_step) * sizeof(T)) % 64 == 0;
+    const bool writes = far && !stream && PrefetchesRows<T>(out_step);
     const int64_t whole = columns / kLine * kLine;
     for (int64_t row = 0; row < rows; row += N) {
       const int64_t i = std::min(row, rows - N);  // the last squares overlap those before
       for (int64_t j = 0; j < whole; j += kLine) {
         const T* from = in + j * in_step + i;
         T* to = out + i * out_step + j;
+        for (int64_t k = 0; reads && row % kLine == 0 && k < kLine; ++k) PrefetchAfter(from, k * in_step * kBytes + 64);  // the next line of each
+        for (int64_t k = N; writes && k < 2 * N; ++k) PrefetchToWriteAfter(to, k * out_step * kBytes);
         if (stream) TransposeLines<true, N>(from, in_step, to, out_step);
         else TransposeLines<false, N>(from, in_step, to, out_step);
       }
@@ -154,7 +167,7 @@ void CopyBox(const BoxCopy& box, const T* in, T* out, int64_t begin, int64_t end
     switch (box.kind) {
       case BoxCopy::Kind::kRows: internal::CopyRows(from, box.row.in_step, to, box.row.out_step, rows, columns); break;
       case BoxCopy::Kind::kTransposed:
-        internal::TransposeTile(from, box.column.in_step, to, box.row.out_step, rows, columns, box.stream);
+        internal::TransposeTile(from, box.column.in_step, to, box.row.out_step, rows, columns, box.far, box.stream);
         break;
       case BoxCopy::Kind::kStrided: internal::CopyStrided(from, box.row, to, box.column, rows, columns); break;
     }

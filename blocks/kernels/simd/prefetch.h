@@ -12,4 +12,9 @@ inline void PrefetchAfter(const void* from, int64_t bytes) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(from) + static_cast<uintptr_t>(bytes)), 0, kLevel);
 }
 
+/// The same for writing.
+inline void PrefetchToWriteAfter(const void* from, int64_t bytes) {
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(from) + static_cast<uintptr_t>(bytes)), 1);
+}
+
 }  // namespace weft::kernels
