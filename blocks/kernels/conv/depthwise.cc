@@ -1,5 +1,6 @@
 #include "blocks/kernels/conv/implementations.h"
 #include "blocks/kernels/instantiate.h"
+#include "blocks/kernels/simd/prefetch.h"
 #include "blocks/kernels/simd/vec.h"
 #include "blocks/kernels/stop_check.h"
 #include "weft/base/divide.h"
@@ -8,6 +9,7 @@ namespace weft::kernels {
 namespace {
 
 constexpr int64_t kGrain = 32768;  // multiplications of a task
+constexpr int64_t kWantedTasks = 16, kMostLines = 16;  // lines that a task has so that its thread reads most of them once only
 
 /// Lines of positions, those of all pictures one after another.
 int64_t PositionLines(const Im2Col& g) { return g.batch * g.axes[0].positions * g.axes[1].positions; }
@@ -198,6 +200,19 @@ struct LineProduct {
     if (w < end) Multiply<1>(columns, w, 0, taps);
   }
 
+  /// What the positions after those from `w` on write, and of what they read the line that the positions above have not read.
+  void PrefetchNext(int64_t w) const {
+    const Im2Col& g = p.gather;
+    const auto& [depth, height, width] = g.axes;
+    const int64_t in_bytes = kPositionsTogether * width.step * g.channels * static_cast<int64_t>(sizeof(T));
+    const int64_t source_line = (line.front + (line.d_last - 1) * depth.tap_step) * height.source + line.top + (line.h_last - 1) * height.tap_step;
+    const T* const pixel = picture + (source_line * width.source + width.at(w, 0)) * g.channels;
+    for (int64_t i = 0; i < in_bytes; i += 64) PrefetchAfter(pixel, in_bytes + i);
+    const int64_t position = p.place[2].stride * p.columns, out_bytes = kPositionsTogether * position * static_cast<int64_t>(sizeof(T));
+    const T* const to = out + p.place[2].first * p.columns + w * position;
+    for (int64_t i = 0; i < out_bytes; i += 64) PrefetchToWriteAfter(to, out_bytes + i);
+  }
+
   /// All columns of some positions before the next ones, whose taps read many of the same pixels.
   void Run(StopCheck& stop) const {
     const ConvAxis& width = p.gather.axes[2];
@@ -209,6 +224,7 @@ struct LineProduct {
       const bool inside = w >= begin && w < end;
       count = inside ? std::min<int64_t>(kPositionsTogether, end - w) : 1;
       if (stop(count * cost)) return;
+      if (inside && taps > 0) PrefetchNext(w);
       const int64_t left = width.at(w, 0), first = width.first_tap(left), last = width.last_tap(left, first);
       ForColumns<T, kVectorsTogether>(p.columns, p.groups, p.inner(), [&](const auto& columns) {
         if (inside) MultiplyInside(columns, begin, w, count);
@@ -319,9 +335,10 @@ template <class T>
 void RunDepthwise(const ConvDesc& p, const T* source, const T* weights, T* out, Workers& workers) {
   const Im2Col& g = p.gather;
   const auto& [depth, height, width] = p.place;
-  const double line_work = p.work() / static_cast<double>(PositionLines(g));
-  const int64_t grain = line_work >= kGrain ? 1 : static_cast<int64_t>(kGrain / std::max(line_work, 1.0));
-  workers.For(PositionLines(g), grain, [&](int64_t begin, int64_t end) {
+  const int64_t lines = PositionLines(g);
+  const double line_work = p.work() / static_cast<double>(lines);
+  const int64_t least = line_work >= kGrain ? 1 : static_cast<int64_t>(kGrain / std::max(line_work, 1.0));
+  workers.For(lines, std::max(least, std::min(kMostLines, lines / kWantedTasks)), [&](int64_t begin, int64_t end) {
     StopCheck stop(workers);
     for (int64_t i = begin; i < end; ++i) {
       const Line line(g, i);
