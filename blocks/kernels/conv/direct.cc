@@ -78,9 +78,7 @@ void SumAlong(const A* const* starts, const TapRuns& units, int64_t step, const 
   }
 #pragma GCC unroll 8
   for (int j = 0; j < kPositions; ++j) {
-    A parts[2], total;
-    SumLanes<2, A>(sums[j], parts);
-    total = static_cast<A>(parts[0] + parts[1]);
+    const A total = SumLanes<A>(sums[j]);
     if constexpr (sizeof(T) == sizeof(A)) to[j * to_step] = static_cast<T>(total);
     else Narrow(&total, to + j * to_step, 1);
   }
