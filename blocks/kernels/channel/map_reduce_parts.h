@@ -114,11 +114,7 @@ struct ChannelAccumulators {
     }
   }
   /// The sum of all lanes.
-  void Fold(int s, A* to) const {
-    R total;
-    SumLanes<1, R>(far[s], &total);
-    *to = static_cast<A>(total);
-  }
+  void Fold(int s, A* to) const { *to = static_cast<A>(SumLanes<R>(far[s])); }
 };
 
 }  // namespace weft::kernels
