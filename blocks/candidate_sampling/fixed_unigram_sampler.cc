@@ -77,27 +77,15 @@ Result<FixedPlan> Plan(PlanContext& ctx) {
   if (const int64_t classes = UnigramTable::Classes(settings, listed); listed > 0 && classes != settings.range) {
     return ctx.Error(kRangeMax, "needs the number of classes of the shard, ", classes, ", found ", settings.range);
   }
-  ctx.set_unknown(kSampledCandidates, 0, Shape{plan.sampler.num_sampled});
-  ctx.set_unknown(kTrueExpectedCount, 0, ctx.shape(kTrueClasses));
-  ctx.set_unknown(kSampledExpectedCount, 0, Shape{plan.sampler.num_sampled});
+  SetSamples(ctx, plan.sampler);
   return plan;
 }
 
-constexpr auto Run = [](const FixedPlan& plan, ProduceContext& ctx) -> Status {
+constexpr auto Run = [](const FixedPlan& plan, RunContext& ctx) -> Status {
   auto& state = ctx.state<FixedUnigrams>();
-  WEFT_ASSIGN_OR_RETURN(const auto table, state.Table(plan, ctx.services()));
+  WEFT_ASSIGN_OR_RETURN(const auto table, state.Table(plan, *FrameOf(ctx).services));
   WEFT_RETURN_IF_ERROR(CheckDrawable(plan.sampler, *table));
-  WEFT_ASSIGN_OR_RETURN(Tensor sampled, ctx.Allocate(DType::kInt64, Shape{plan.sampler.num_sampled}));
-  WEFT_ASSIGN_OR_RETURN(Tensor sampled_expected, ctx.Allocate(DType::kFloat, Shape{plan.sampler.num_sampled}));
-  WEFT_ASSIGN_OR_RETURN(Tensor true_expected, ctx.Allocate(DType::kFloat, ctx.shape(kTrueClasses)));
-  WEFT_ASSIGN_OR_RETURN(Tensor memory, ctx.Allocate(DType::kInt64, Shape{plan.sampler.memory()}));
-  const SamplerRun run{ctx.in<int64_t>(kTrueClasses),    sampled.values<int64_t>(), true_expected.values<float>(),
-                       sampled_expected.values<float>(), memory.values<int64_t>(),  ctx.workers()};
-  WEFT_RETURN_IF_ERROR(Sample(plan.sampler, *table, ReserveFor(plan.sampler, state), run));
-  ctx.Emit(kSampledCandidates, std::move(sampled));
-  ctx.Emit(kTrueExpectedCount, std::move(true_expected));
-  ctx.Emit(kSampledExpectedCount, std::move(sampled_expected));
-  return {};
+  return Sample(plan.sampler, *table, ReserveFor(plan.sampler, state), SamplerRunOf(ctx));
 };
 
 constexpr auto Bind = [](const FixedPlan& plan, BindContext& ctx) {
@@ -115,7 +103,7 @@ BlockDef FixedUnigramCandidateSampler() {
       .Ports(kTrueClasses, kSampledCandidates, kTrueExpectedCount, kSampledExpectedCount)
       .Attrs(kNumTrue, kNumSampled, kUnique, kRangeMax, vocab_file, distortion, num_reserved_ids, num_shards, shard, unigrams, kSeed,
              kSeed2)
-      .Producer(Plan, Run, Bind);
+      .Kernel(Plan, Run, Bind);
 }
 
 }  // namespace weft::blocks

@@ -9,12 +9,6 @@
 namespace weft::blocks {
 namespace {
 
-std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r\f\v";
-  const size_t first = text.find_first_not_of(kSpaces);
-  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(kSpaces) + 1 - first);
-}
-
 /// The number after the last comma.
 Result<float> WeightOf(std::string_view line) {
   float weight = 0;
@@ -132,7 +126,7 @@ Result<std::shared_ptr<const UnigramTable>> UnigramTable::FromLines(const Unigra
   kernels::StopCheck stop(workers);
   while (!lines.empty()) {
     const size_t length = std::min(lines.find('\n'), lines.size());
-    const std::string_view line = Trimmed(lines.substr(0, length));
+    const std::string_view line = WithoutBlanks(lines.substr(0, length));
     lines.remove_prefix(std::min(length + 1, lines.size()));
     if (stop(static_cast<int64_t>(length) + 32)) return kernels::RunStopped();
     if (line.empty() || !count.Next()) continue;

@@ -6,12 +6,6 @@ namespace weft::blocks {
 namespace {
 
 constexpr In<0> input{"input", "T", "what the others get"};
-constexpr In<1> send_size{"group_size", "DT_INT32", kGroupSizeDoc};
-constexpr In<2> send_key{"group_key", "DT_INT32", kGroupKeyDoc};
-constexpr In<3> send_instance{"instance_key", "DT_INT32", kInstanceKeyDoc};
-constexpr In<0> size{"group_size", "DT_INT32", kGroupSizeDoc};
-constexpr In<1> key{"group_key", "DT_INT32", kGroupKeyDoc};
-constexpr In<2> instance{"instance_key", "DT_INT32", kInstanceKeyDoc};
 constexpr In<3> shape{"shape", "Tshape", "of what comes"};
 constexpr Out<0> data{"data", "T", "the value of the process that sends"};
 
@@ -35,15 +29,14 @@ Result<int> SenderOf(Collectives& collectives, const std::vector<std::string>& a
 }
 
 Result<GroupPlan> PlanSend(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, send_size, send_key, send_instance));
+  WEFT_RETURN_IF_ERROR(CheckGroup<1>(ctx));
   ctx.set(data, ctx.shape(input));
   return PlanOfGroup(ctx);
 }
 
 constexpr auto RunSend = [](const GroupPlan& p, ProduceContext& ctx) -> Status {
   Collectives& collectives = ctx.state<CollectivesResource>().collectives();
-  GroupCall call = CallOf(ctx, send_size, send_key, send_instance);
-  call.part = Cat(kSends, p.dtype, " ", ctx.shape(input));
+  const GroupCall call = CallOf<1>(ctx, Cat(kSends, p.dtype, " ", ctx.shape(input)));
   WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> all, Meet(collectives, call, p));
   WEFT_ASSIGN_OR_RETURN(Tensor value, ctx.Copy(input, p.dtype));
   if (!all.empty()) {
@@ -56,7 +49,7 @@ constexpr auto RunSend = [](const GroupPlan& p, ProduceContext& ctx) -> Status {
 };
 
 Result<GroupPlan> PlanReceive(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, size, key, instance));
+  WEFT_RETURN_IF_ERROR(CheckGroup<0>(ctx));
   WEFT_ASSIGN_OR_RETURN(Shape given, ShapeGiven(ctx, shape));
   ctx.set(data, std::move(given));
   GroupPlan plan = PlanOfGroup(ctx);
@@ -71,9 +64,8 @@ constexpr auto RunReceive = [](const GroupPlan& p, ProduceContext& ctx) -> Statu
     return Shape::Make(std::vector<int64_t>(dims.begin(), dims.end()));
   };
   WEFT_ASSIGN_OR_RETURN(Shape given, p.wide_shape ? sizes(int64_t()) : sizes(int32_t()));
-  GroupCall call = CallOf(ctx, size, key, instance);
-  call.part = Cat("receives ", p.dtype, " ", given);
-  if (call.size == 1) return ctx.ErrorOf(Code::kFailedPrecondition, size, "nobody sends in a group of one process");
+  const GroupCall call = CallOf<0>(ctx, Cat("receives ", p.dtype, " ", given));
+  if (call.size == 1) return ctx.ErrorOf(Code::kFailedPrecondition, kGroupSize<0>, "nobody sends in a group of one process");
   WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> all, Meet(collectives, call, p));
   WEFT_ASSIGN_OR_RETURN(const int sender, SenderOf(collectives, all));
   WEFT_ASSIGN_OR_RETURN(Tensor value, ctx.Allocate(p.dtype, std::move(given)));
@@ -88,7 +80,7 @@ constexpr auto RunReceive = [](const GroupPlan& p, ProduceContext& ctx) -> Statu
 BlockDef CollectiveBcastSendV2() {
   return Block("CollectiveBcastSendV2", "Gives a value to all other processes of a job.")
       .Details("The others have a CollectiveBcastRecvV2 of the same keys. Alone, or in a group of one, only the input.")
-      .Ports(input, send_size, send_key, send_instance, data)
+      .Ports(input, kGroupSize<1>, kGroupKey<2>, kInstanceKey<3>, data)
       .Types("T", kCollectiveValues)
       .Attrs(kCommunicationHint, kTimeoutSeconds)
       .Stateful()
@@ -97,7 +89,7 @@ BlockDef CollectiveBcastSendV2() {
 
 BlockDef CollectiveBcastRecvV2() {
   return Block("CollectiveBcastRecvV2", "The value of the process of a job that has the CollectiveBcastSendV2.")
-      .Ports(size, key, instance, shape, data)
+      .Ports(kGroupSize<0>, kGroupKey<1>, kInstanceKey<2>, shape, data)
       .Attrs(kRequiredType)
       .Types("T", kCollectiveValues)
       .Types("Tshape", TypeList<int32_t, int64_t>{})

@@ -5,13 +5,10 @@ namespace weft::blocks {
 namespace {
 
 constexpr In<0> input{"input", "T", "[rows, ...]: this process's rows, as many as everybody's"};
-constexpr In<1> group_size{"group_size", "DT_INT32", kGroupSizeDoc};
-constexpr In<2> group_key{"group_key", "DT_INT32", kGroupKeyDoc};
-constexpr In<3> instance_key{"instance_key", "DT_INT32", kInstanceKeyDoc};
 constexpr Out<0> data{"data", "T", "[group_size * rows, ...]: those of the first process first"};
 
 Result<GroupPlan> Plan(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, group_size, group_key, instance_key));
+  WEFT_RETURN_IF_ERROR(CheckGroup<1>(ctx));
   if (ctx.attr(kOrderingTokens) != 0) return InvalidArgument("needs 0 ordering tokens, found ", ctx.attr(kOrderingTokens)).WithPort("Nordering_token");
   if (ctx.shape(input).rank() == 0) return ctx.Error(input, "needs rank 1 or more, found a scalar");
   std::vector<int64_t> dims(ctx.shape(input).dims().begin(), ctx.shape(input).dims().end());
@@ -23,8 +20,7 @@ Result<GroupPlan> Plan(PlanContext& ctx) {
 
 constexpr auto Run = [](const GroupPlan& p, ProduceContext& ctx) -> Status {
   Collectives& collectives = ctx.state<CollectivesResource>().collectives();
-  GroupCall call = CallOf(ctx, group_size, group_key, instance_key);
-  call.part = Cat("CollectiveGatherV2 of ", p.dtype, " ", ctx.shape(input));
+  const GroupCall call = CallOf<1>(ctx, Cat("CollectiveGatherV2 of ", p.dtype, " ", ctx.shape(input)));
   WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> all, Meet(collectives, call, p));
   WEFT_RETURN_IF_ERROR(CheckAlike(collectives, all));
   WEFT_ASSIGN_OR_RETURN(Tensor own, ctx.Copy(input, p.dtype));
@@ -56,7 +52,7 @@ constexpr auto Run = [](const GroupPlan& p, ProduceContext& ctx) -> Status {
 BlockDef CollectiveGatherV2() {
   return Block("CollectiveGatherV2", "The rows of all processes of a job, one below the other.")
       .Details("In the order of ranks. Alone, or in a group of one, the input.")
-      .Ports(input, group_size, group_key, instance_key, data)
+      .Ports(input, kGroupSize<1>, kGroupKey<2>, kInstanceKey<3>, data)
       .Types("T", kCollectiveRows)
       .Attrs(kCommunicationHint, kTimeoutSeconds, kIsStateless, kOrderingTokens)
       .Stateful()

@@ -14,9 +14,13 @@ inline constexpr Attr<std::string> kCommunicationHint{"communication_hint", "aut
 inline constexpr Attr<float> kTimeoutSeconds{"timeout_seconds", "0", "how long to wait for the others; 0: as long as the job waits"};
 inline constexpr Attr<bool> kIsStateless{"is_stateless", "false", "taken as it is"};
 inline constexpr Attr<int64_t> kOrderingTokens{"Nordering_token", "0", "only 0: blocks run in the order of the plan, which is the same on all ranks", nullptr, 0};
-inline constexpr const char* kGroupSizeDoc = "how many processes take part: 1, or all of the job";
-inline constexpr const char* kGroupKeyDoc = "a number of the group";
-inline constexpr const char* kInstanceKeyDoc = "a number of this use of the group: the same at all processes";
+// The numbers of a group, inputs that follow one another.
+template <int kInput>
+inline constexpr In<kInput> kGroupSize{"group_size", "DT_INT32", "how many processes take part: 1, or all of the job"};
+template <int kInput>
+inline constexpr In<kInput> kGroupKey{"group_key", "DT_INT32", "a number of the group"};
+template <int kInput>
+inline constexpr In<kInput> kInstanceKey{"instance_key", "DT_INT32", "a number of this use of the group: the same at all processes"};
 
 inline constexpr auto kCollectiveNumbers = TypeList<bfloat16, float, half, double, int32_t, int64_t>{};
 inline constexpr auto kCollectiveRows = TypeList<float, half, double, int32_t, int64_t>{};
@@ -53,20 +57,15 @@ Result<std::vector<std::string>> Meet(Collectives& collectives, const GroupCall&
 /// failed_precondition, with the rank that differs, where the processes do not say the same.
 Status CheckAlike(const Collectives& collectives, const std::vector<std::string>& all);
 
-/// For blocks with the three numbers as inputs; each is a scalar.
-template <class Ctx, class S, class K, class I>
-GroupCall CallOf(const Ctx& ctx, const S& size, const K& key, const I& instance) {
-  return {{}, ctx.template in<int32_t>(size)[0], ctx.template in<int32_t>(key)[0], ctx.template in<int32_t>(instance)[0]};
+/// For blocks whose group is named by input kFirst and the two behind it.
+template <int kFirst>
+Status CheckGroup(const PlanContext& ctx) {
+  return CheckScalars(ctx, kGroupSize<kFirst>, kGroupKey<kFirst + 1>, kInstanceKey<kFirst + 2>);
 }
-
-template <class... P>
-Status CheckScalars(PlanContext& ctx, const P&... ports) {
-  Status status;
-  const auto check = [&](const auto& port) {
-    if (status.ok() && ctx.shape(port).rank() != 0) status = ctx.Error(port, "needs a scalar, found ", ctx.shape(port));
-  };
-  (check(ports), ...);
-  return status;
+template <int kFirst>
+GroupCall CallOf(const ProduceContext& ctx, std::string part) {
+  const auto number = [&](const auto& port) { return ctx.in<int32_t>(port)[0]; };
+  return {std::move(part), number(kGroupSize<kFirst>), number(kGroupKey<kFirst + 1>), number(kInstanceKey<kFirst + 2>)};
 }
 
 }  // namespace weft::blocks

@@ -23,9 +23,6 @@ namespace weft::blocks {
 namespace {
 
 constexpr In<0> input{"input", "T", "this process's values"};
-constexpr In<1> group_size{"group_size", "DT_INT32", kGroupSizeDoc};
-constexpr In<2> group_key{"group_key", "DT_INT32", kGroupKeyDoc};
-constexpr In<3> instance_key{"instance_key", "DT_INT32", kInstanceKeyDoc};
 constexpr Out<0> data{"data", "T", "[shape of input]: the same at all processes"};
 constexpr Attr<MergeOp> merge_op{"merge_op", kRequired, "how two values become one"};
 constexpr Attr<FinalOp> final_op{"final_op", kRequired, "Div divides what comes out by group_size"};
@@ -37,7 +34,7 @@ struct Reduction : GroupPlan {
 };
 
 Result<Reduction> Plan(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, group_size, group_key, instance_key));
+  WEFT_RETURN_IF_ERROR(CheckGroup<1>(ctx));
   if (ctx.attr(kOrderingTokens) != 0) return InvalidArgument("needs 0 ordering tokens, found ", ctx.attr(kOrderingTokens)).WithPort("Nordering_token");
   ctx.set(data, ctx.shape(input));
   return Reduction{PlanOfGroup(ctx), ctx.attr(merge_op), ctx.attr(final_op)};
@@ -99,9 +96,8 @@ class RankReduction {
 
 constexpr auto Run = [](const Reduction& p, ProduceContext& ctx) -> Status {
   Collectives& collectives = ctx.state<CollectivesResource>().collectives();
-  GroupCall call = CallOf(ctx, group_size, group_key, instance_key);
-  call.part = Cat("CollectiveReduceV2 of ", p.dtype, " ", ctx.shape(input), " by ", EnumTexts<MergeOp>::values[static_cast<int>(p.merge)], " and ",
-                  EnumTexts<FinalOp>::values[static_cast<int>(p.final)]);
+  const char *merge = EnumTexts<MergeOp>::values[static_cast<int>(p.merge)], *finish = EnumTexts<FinalOp>::values[static_cast<int>(p.final)];
+  const GroupCall call = CallOf<1>(ctx, Cat("CollectiveReduceV2 of ", p.dtype, " ", ctx.shape(input), " by ", merge, " and ", finish));
   WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> all, Meet(collectives, call, p));
   WEFT_RETURN_IF_ERROR(CheckAlike(collectives, all));
   WEFT_ASSIGN_OR_RETURN(Tensor result, ctx.Copy(input, p.dtype));
@@ -121,7 +117,7 @@ constexpr auto Run = [](const Reduction& p, ProduceContext& ctx) -> Status {
 BlockDef CollectiveReduceV2() {
   return Block("CollectiveReduceV2", "The values of all processes of a job, merged element by element.")
       .Details("Merged in one order of ranks, so that all processes get the same bits, in every run. Alone, or in a group of one, the input.")
-      .Ports(input, group_size, group_key, instance_key, data)
+      .Ports(input, kGroupSize<1>, kGroupKey<2>, kInstanceKey<3>, data)
       .Types("T", kCollectiveNumbers)
       .Attrs(merge_op, final_op, kCommunicationHint, kTimeoutSeconds, kIsStateless, kOrderingTokens, max_subdivs_per_device)
       .Stateful()

@@ -117,13 +117,4 @@ void Accumulator::Reset() {
   step_ = count_ = 0;
 }
 
-Result<ResourceHandle> BindAccumulator(BindContext& ctx, const std::string& container, const std::string& shared_name,
-                                       const AccumulatorSpec& spec, std::shared_ptr<Accumulator> (*make)(const AccumulatorSpec&)) {
-  const auto factory = [&]() -> Result<ResourceHandle> { return ResourceHandle(make(spec)); };
-  WEFT_ASSIGN_OR_RETURN(ResourceHandle named, BindNamed(ctx, container, shared_name, factory));
-  WEFT_ASSIGN_OR_RETURN(const Accumulator* accumulator, FoundAs<Accumulator>(static_cast<const NamedResource&>(*named).target));
-  WEFT_RETURN_IF_ERROR(accumulator->CheckSame(spec));
-  return named;
-}
-
 }  // namespace weft::blocks

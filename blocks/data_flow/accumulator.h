@@ -73,8 +73,4 @@ class Accumulator : public Resource, public StoredState {
   TakerLine takers_;
 };
 
-/// Finds or makes the accumulator of a block in the page's scope; refuses one of that name with other settings.
-Result<ResourceHandle> BindAccumulator(BindContext& ctx, const std::string& container, const std::string& shared_name,
-                                       const AccumulatorSpec& spec, std::shared_ptr<Accumulator> (*make)(const AccumulatorSpec&));
-
 }  // namespace weft::blocks

@@ -30,14 +30,27 @@ struct Made {
   std::string container, shared_name;
 };
 
-/// Of a block that works on an accumulator.
-struct Used {
-  DType dtype = DType::kInvalid;
-};
-
 Result<Made> PlanMake(PlanContext& ctx);
 
 inline constexpr auto RunMake = [](const Made&, RunContext& ctx) { PutNamedHandle(ctx, made); };
+/// Finds or makes the accumulator of a block in the page's scope, an A where it is new; refuses one of that name with other settings.
+template <class A>
+constexpr auto BindMade = [](const Made& p, BindContext& ctx) -> Result<ResourceHandle> {
+  const auto make = [&]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<A>(p.spec)); };
+  WEFT_ASSIGN_OR_RETURN(ResourceHandle named, BindNamed(ctx, p.container, p.shared_name, make));
+  WEFT_ASSIGN_OR_RETURN(const Accumulator* accumulator, FoundAs<Accumulator>(static_cast<const NamedResource&>(*named).target));
+  WEFT_RETURN_IF_ERROR(accumulator->CheckSame(p.spec));
+  return named;
+};
+/// The block that makes an A.
+template <class A>
+BlockDef MakerBlock(const char* name, const char* summary) {
+  return StateBlock(name, summary)
+      .Ports(made)
+      .Attrs(dtype, shape, container, shared_name, reduction_type)
+      .Types("dtype", kAccumulated)
+      .Kernel(PlanMake, RunMake, BindMade<A>);
+}
 
 /// The accumulator at `handle`, where it is an A of the gradients' type.
 template <class A>

@@ -141,18 +141,14 @@ constexpr Out<0> size{"size", "DT_INT32", "[], how many there are"};
 constexpr Attr<bool> cancel_pending_enqueues{"cancel_pending_enqueues", "false",
                                              "whether elements that lack components are dropped, too, instead of waiting for those"};
 
-struct CloseParameters {
-  bool cancel;
-};
-
-Result<CloseParameters> PlanClose(PlanContext& ctx) {
+Result<bool> PlanClose(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckNamedHandle(ctx, handle));
-  return CloseParameters{ctx.attr(cancel_pending_enqueues)};
+  return ctx.attr(cancel_pending_enqueues);
 }
 
-constexpr auto RunClose = [](const CloseParameters& p, RunContext& ctx) -> Status {
+constexpr auto RunClose = [](const bool& cancel, RunContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(const auto barrier, FindNamed<ElementBarrier>(ctx, handle));
-  return barrier->Close(p.cancel);
+  return barrier->Close(cancel);
 };
 
 Status PlanSize(PlanContext& ctx) { return CheckNamedHandle(ctx, handle); }
@@ -166,48 +162,42 @@ constexpr auto RunSize = [](const NoParameters&, RunContext& ctx) -> Status {
 
 template <class Run>
 BlockDef DeclareSize(const char* name, const char* summary, Run run) {
-  return Block(name, summary).Ports(handle, size).Stateful().NotDifferentiable().Kernel(PlanSize, run, kBindHandles);
+  return StateBlock(name, summary).Ports(handle, size).Kernel(PlanSize, run, kBindHandles);
 }
 
 }  // namespace
 
 BlockDef Barrier() {
-  return Block("Barrier", "Holds elements whose components come one by one, under a key, until they have all.")
+  return StateBlock("Barrier", "Holds elements whose components come one by one, under a key, until they have all.")
       .Ports(make::made)
       .Attrs(kComponentTypes, make::shapes, make::capacity, make::container, make::shared_name)
-      .Stateful()
-      .NotDifferentiable()
       .Kernel(make::Plan, make::Run, make::Bind);
 }
 
 BlockDef BarrierInsertMany() {
-  return Block("BarrierInsertMany", "Gives each of some keys one of its components; a key is ready once it has all.")
+  return StateBlock("BarrierInsertMany", "Gives each of some keys one of its components; a key is ready once it has all.")
       .Details(
           "Keys of one insert share an index, and come out in the order of a heap. After a key that is refused, those before it are in.")
       .Ports(handle, insert::keys, insert::values)
       .Types("T", kAllTypes)
       .Attrs(insert::component_index)
-      .Stateful()
-      .NotDifferentiable()
       .Producer(insert::Plan, insert::Run, kBindHandles);
 }
 
 BlockDef BarrierTakeMany() {
-  return Block("BarrierTakeMany", "Takes elements that have all components, those first that began first; waits until there are so many.")
+  return StateBlock("BarrierTakeMany",
+                    "Takes elements that have all components, those first that began first; waits until there are so many.")
       .Ports(handle, take::num_elements, take::indices, take::keys, take::values)
       .Attrs(kComponentTypes, take::allow_small_batch, take::wait_for_incomplete, take::timeout_ms)
       .Waits()
-      .NotDifferentiable()
       .Producer(take::Plan, take::Run, kBindHandles);
 }
 
 BlockDef BarrierClose() {
-  return Block("BarrierClose",
-               "Closes a barrier: no new keys go in, those that lack components may get them, and what is ready still comes out.")
+  return StateBlock("BarrierClose",
+                    "Closes a barrier: no new keys go in, those that lack components may get them, and what is ready still comes out.")
       .Ports(handle)
       .Attrs(cancel_pending_enqueues)
-      .Stateful()
-      .NotDifferentiable()
       .Kernel(PlanClose, RunClose, kBindHandles);
 }
 

@@ -117,32 +117,26 @@ constexpr In<1> new_global_step{"new_global_step", "DT_INT64", "a scalar: gradie
 constexpr Out<0> num_accumulated{"num_accumulated", "DT_INT32", "a scalar: how many gradients are in it"};
 constexpr Out<0> average{"average", "dtype", "the mean of the gradients, or their sum, as the accumulator says"};
 
-constexpr auto BindDense = [](const Made& p, BindContext& ctx) {
-  return BindAccumulator(ctx, p.container, p.shared_name, p.spec, [](const AccumulatorSpec& spec) -> std::shared_ptr<Accumulator> {
-    return std::make_shared<DenseAccumulator>(spec);
-  });
-};
-
-Result<Used> PlanApply(PlanContext& ctx) {
+Result<DType> PlanApply(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckNamedHandle(ctx, handle));
   WEFT_RETURN_IF_ERROR(CheckScalars(ctx, local_step));
-  return Used{ctx.dtype(gradient)};
+  return ctx.dtype(gradient);
 }
 
-constexpr auto RunApply = [](const Used& p, ProduceContext& ctx) -> Status {
-  WEFT_ASSIGN_OR_RETURN(const auto accumulator, FindOfType<DenseAccumulator>(ctx, p.dtype));
+constexpr auto RunApply = [](const DType& type, ProduceContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(const auto accumulator, FindOfType<DenseAccumulator>(ctx, type));
   return accumulator->Apply(ctx);
 };
 
-Result<Used> PlanTake(PlanContext& ctx) {
+Result<DType> PlanTake(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckNamedHandle(ctx, handle));
   WEFT_RETURN_IF_ERROR(CheckScalars(ctx, num_required));
   ctx.set_unknown(average);
-  return Used{ctx.attr(dtype)};
+  return ctx.attr(dtype);
 }
 
-constexpr auto RunTake = [](const Used& p, ProduceContext& ctx) -> Status {
-  WEFT_ASSIGN_OR_RETURN(const auto accumulator, FindOfType<DenseAccumulator>(ctx, p.dtype));
+constexpr auto RunTake = [](const DType& type, ProduceContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(const auto accumulator, FindOfType<DenseAccumulator>(ctx, type));
   WEFT_ASSIGN_OR_RETURN(const int64_t required, Required(ctx));
   WEFT_ASSIGN_OR_RETURN(Tensor taken, accumulator->TakeReduced(required, ctx.services()));
   ctx.Emit(average, std::move(taken));
@@ -171,50 +165,37 @@ constexpr auto RunSetStep = [](const NoParameters&, RunContext& ctx) -> Status {
 }  // namespace
 
 BlockDef ConditionalAccumulator() {
-  return Block("ConditionalAccumulator",
-               "An accumulator: adds gradients up until one that waits for enough of them takes their mean or sum.")
-      .Ports(made)
-      .Attrs(dtype, shape, container, shared_name, reduction_type)
-      .Types("dtype", kAccumulated)
-      .Stateful()
-      .NotDifferentiable()
-      .Kernel(PlanMake, RunMake, BindDense);
+  return MakerBlock<DenseAccumulator>("ConditionalAccumulator",
+                                      "An accumulator: adds gradients up until one that waits for enough of them takes their mean or sum.");
 }
 
 BlockDef AccumulatorApplyGradient() {
-  return Block("AccumulatorApplyGradient",
-               "Adds a gradient to an accumulator, unless it belongs to an earlier step than the accumulator is at.")
+  return StateBlock("AccumulatorApplyGradient",
+                    "Adds a gradient to an accumulator, unless it belongs to an earlier step than the accumulator is at.")
       .Ports(handle, local_step, gradient)
       .Types("dtype", kDeclared)
-      .Stateful()
-      .NotDifferentiable()
       .Producer(PlanApply, RunApply, kBindHandles);
 }
 
 BlockDef AccumulatorTakeGradient() {
-  return Block("AccumulatorTakeGradient",
-               "Waits until an accumulator has enough gradients, and takes their mean, or their sum, out of it; its step moves on by one.")
+  return StateBlock("AccumulatorTakeGradient",
+                    "Waits until an accumulator has enough gradients, and takes their mean, or their sum, out of it; its step moves on by one.")
       .Ports(handle, num_required, average)
       .Attrs(dtype)
       .Types("dtype", kDeclared)
       .Waits()
-      .NotDifferentiable()
       .Producer(PlanTake, RunTake, kBindHandles);
 }
 
 BlockDef AccumulatorNumAccumulated() {
-  return Block("AccumulatorNumAccumulated", "How many gradients are in an accumulator.")
+  return StateBlock("AccumulatorNumAccumulated", "How many gradients are in an accumulator.")
       .Ports(handle, num_accumulated)
-      .Stateful()
-      .NotDifferentiable()
       .Kernel(PlanCount, RunCount, kBindHandles);
 }
 
 BlockDef AccumulatorSetGlobalStep() {
-  return Block("AccumulatorSetGlobalStep", "Sets the step of an accumulator: gradients of earlier steps are left out from then on.")
+  return StateBlock("AccumulatorSetGlobalStep", "Sets the step of an accumulator: gradients of earlier steps are left out from then on.")
       .Ports(handle, new_global_step)
-      .Stateful()
-      .NotDifferentiable()
       .Kernel(PlanSetStep, RunSetStep, kBindHandles);
 }
 

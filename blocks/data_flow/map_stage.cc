@@ -127,17 +127,9 @@ constexpr auto RunClear = [](const Parameters&, RunContext& ctx) { ctx.state<Sta
 
 // ---- the blocks ----------------------------------------------------------------------------------------------------------------
 
-template <class... Types>
-auto Begin(const char* name, const char* summary, const Types&... types) {
-  return Block(name, summary)
-      .Attrs(kStageCapacity, kStageMemoryLimit, types..., kStageContainer, kStageName)
-      .Stateful()
-      .NotDifferentiable();
-}
-
 template <bool ordered>
 BlockDef DeclareStage(const char* name, const char* summary) {
-  return Begin(name, summary, all_dtypes, fake_dtypes)
+  return StageBlock(name, summary, all_dtypes, fake_dtypes)
       .Details(
           "A key whose values are given bit by bit is incomplete until all are there, and does not count as one that fills the map. A key "
           "that is complete already keeps the values that it has.")
@@ -148,22 +140,25 @@ BlockDef DeclareStage(const char* name, const char* summary) {
 
 template <bool ordered, bool keep>
 BlockDef DeclareUnstage(const char* name, const char* summary) {
-  return Begin(name, summary, dtypes).Ports(key, indices, values_out).Waits().Producer(PlanUnstage, RunUnstage<keep>, Bind<ordered>);
+  return StageBlock(name, summary, dtypes).Ports(key, indices, values_out).Waits().Producer(PlanUnstage, RunUnstage<keep>, Bind<ordered>);
 }
 
 template <bool ordered>
 BlockDef DeclareNoKey(const char* name, const char* summary) {
-  return Begin(name, summary, dtypes).Ports(indices_alone, key_out, values_after_key).Waits().Producer(PlanNoKey, RunNoKey, Bind<ordered>);
+  return StageBlock(name, summary, dtypes)
+      .Ports(indices_alone, key_out, values_after_key)
+      .Waits()
+      .Producer(PlanNoKey, RunNoKey, Bind<ordered>);
 }
 
 template <bool ordered, class Run>
 BlockDef DeclareSize(const char* name, const char* summary, Run run) {
-  return Begin(name, summary, any_dtypes).Ports(kStageSize).Kernel(PlanPlace, run, Bind<ordered>);
+  return StageBlock(name, summary, any_dtypes).Ports(kStageSize).Kernel(PlanPlace, run, Bind<ordered>);
 }
 
 template <bool ordered>
 BlockDef DeclareClear(const char* name, const char* summary) {
-  return Begin(name, summary, any_dtypes).Kernel(PlanPlace, RunClear, Bind<ordered>);
+  return StageBlock(name, summary, any_dtypes).Kernel(PlanPlace, RunClear, Bind<ordered>);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "weft/block/block.h"
+#include "blocks/data_flow/state_block.h"
 
 namespace weft::blocks {
 

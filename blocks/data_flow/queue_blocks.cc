@@ -74,13 +74,11 @@ constexpr auto RunMany = [](const Moved& p, ProduceContext& ctx) -> Status {
 
 template <class Plan, class Run>
 BlockDef Declare(const char* name, const char* alias, const char* summary, const InTuple<1>& components, Plan plan, Run run) {
-  return Block(name, summary)
+  return StateBlock(name, summary)
       .Ports(handle, components)
       .Attrs(Tcomponents, timeout_ms)
       .Inferred(Tcomponents)
       .Alias(alias)
-      .Stateful()
-      .NotDifferentiable()
       .Producer(plan, run);
 }
 
@@ -139,12 +137,11 @@ constexpr auto RunMany = [](const Moved& p, ProduceContext& ctx) { return TakeMa
 
 template <class Plan, class Run, class... Ports>
 BlockDef Declare(const char* name, const char* alias, const char* summary, Plan plan, Run run, const Ports&... ports) {
-  return Block(name, summary)
+  return StateBlock(name, summary)
       .Ports(handle, ports...)
       .Attrs(component_types, timeout_ms)
       .Alias(alias)
       .Waits()
-      .NotDifferentiable()
       .Producer(plan, run);
 }
 
@@ -155,15 +152,11 @@ BlockDef Declare(const char* name, const char* alias, const char* summary, Plan 
 constexpr Out<0> size{"size", "DT_INT32", "[], the number of elements"};
 constexpr Attr<bool> cancel_pending_enqueues{"cancel_pending_enqueues", "false", "whether what waits for room is refused too"};
 
-struct CloseParameters {
-  bool cancel_pending;
-};
-
 Status PlanSize(PlanContext& ctx) { return CheckHandles(ctx, handle); }
 
-Result<CloseParameters> PlanClose(PlanContext& ctx) {
+Result<bool> PlanClose(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckHandles(ctx, handle));
-  return CloseParameters{ctx.attr(cancel_pending_enqueues)};
+  return ctx.attr(cancel_pending_enqueues);
 }
 
 constexpr auto RunSize = [](const NoParameters&, RunContext& ctx) -> Status {
@@ -172,9 +165,9 @@ constexpr auto RunSize = [](const NoParameters&, RunContext& ctx) -> Status {
   return {};
 };
 
-constexpr auto RunClose = [](const CloseParameters& p, RunContext& ctx) -> Status {
+constexpr auto RunClose = [](const bool& cancel_pending, RunContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(Queue * queue, ctx.Find<Queue>(handle));
-  return queue->Close(p.cancel_pending);
+  return queue->Close(cancel_pending);
 };
 
 }  // namespace
@@ -208,21 +201,17 @@ BlockDef QueueDequeueUpTo() {
 }
 
 BlockDef QueueSize() {
-  return Block("QueueSize", "How many elements a queue holds.")
+  return StateBlock("QueueSize", "How many elements a queue holds.")
       .Ports(handle, size)
       .Alias("QueueSizeV2")
-      .Stateful()
-      .NotDifferentiable()
       .Kernel(PlanSize, RunSize);
 }
 
 BlockDef QueueClose() {
-  return Block("QueueClose", "Closes a queue: nothing more goes in, and what is inside still comes out.")
+  return StateBlock("QueueClose", "Closes a queue: nothing more goes in, and what is inside still comes out.")
       .Ports(handle)
       .Attrs(cancel_pending_enqueues)
       .Alias("QueueCloseV2")
-      .Stateful()
-      .NotDifferentiable()
       .Kernel(PlanClose, RunClose);
 }
 

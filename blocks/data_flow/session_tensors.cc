@@ -131,21 +131,17 @@ constexpr In<0> handle{"handle", "DT_STRING", "a scalar: the handle that GetSess
 constexpr Out<0> kept{"value", "dtype", "the tensor that was kept"};
 constexpr Attr<DType> dtype{"dtype", kRequired, "the type of the tensor"};
 
-struct Typed {
-  DType dtype = DType::kInvalid;
-};
+Result<DType> PlanKeep(PlanContext& ctx) { return ctx.dtype(value); }
 
-Result<Typed> PlanKeep(PlanContext& ctx) { return Typed{ctx.dtype(value)}; }
-
-constexpr auto RunKeep = [](const Typed& p, ProduceContext& ctx) -> Status {
-  WEFT_ASSIGN_OR_RETURN(Tensor copy, ctx.Copy(value, p.dtype));
+constexpr auto RunKeep = [](const DType& type, ProduceContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(Tensor copy, ctx.Copy(value, type));
   const BoundTensors& bound = ctx.state<BoundTensors>();
   ctx.Emit(made, Tensor::Scalar<String>(bound.table().Add(bound.block, std::move(copy))));
   return {};
 };
 
-constexpr auto RunKeepV2 = [](const Typed& p, ProduceContext& ctx) -> Status {
-  WEFT_ASSIGN_OR_RETURN(Tensor copy, ctx.Copy(value, p.dtype));
+constexpr auto RunKeepV2 = [](const DType& type, ProduceContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(Tensor copy, ctx.Copy(value, type));
   ctx.Emit(made_resource, Tensor::Scalar<ResourceHandle>(std::make_shared<SessionTensor>(std::move(copy))));
   return {};
 };
@@ -156,16 +152,16 @@ Status NamesNothing(const Context& ctx) {
                    "\", which names none");
 }
 
-Result<Typed> PlanGet(PlanContext& ctx) {
+Result<DType> PlanGet(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckScalars(ctx, handle));
   ctx.set_unknown(kept);
-  return Typed{ctx.attr(dtype)};
+  return ctx.attr(dtype);
 }
 
-constexpr auto RunGet = [](const Typed& p, ProduceContext& ctx) -> Status {
+constexpr auto RunGet = [](const DType& type, ProduceContext& ctx) -> Status {
   Tensor found = ctx.state<BoundTensors>().table().Find(ctx.in<String>(handle)[0]);
   if (!found.defined()) return NamesNothing(ctx);
-  if (found.dtype() != p.dtype) return ctx.Error(dtype, "needs the type of the tensor that is kept, ", found.dtype(), ", found ", p.dtype);
+  if (found.dtype() != type) return ctx.Error(dtype, "needs the type of the tensor that is kept, ", found.dtype(), ", found ", type);
   ctx.Emit(kept, std::move(found));
   return {};
 };
@@ -179,39 +175,31 @@ constexpr auto RunDelete = [](const NoParameters&, RunContext& ctx) -> Status {
 }  // namespace
 
 BlockDef GetSessionHandle() {
-  return Block("GetSessionHandle", "Keeps a tensor beyond the run, and gives a handle by which other runs of the page find it.")
+  return StateBlock("GetSessionHandle", "Keeps a tensor beyond the run, and gives a handle by which other runs of the page find it.")
       .Details("What is kept stays until DeleteSessionTensor lets it go, also where the run fails, and is part of snapshots.")
       .Ports(value, made)
       .Types("T", kAllTypes)
-      .Stateful()
-      .NotDifferentiable()
       .Producer(PlanKeep, RunKeep, Bind);
 }
 
 BlockDef GetSessionHandleV2() {
-  return Block("GetSessionHandleV2", "Keeps a tensor for as long as there is a handle to it, and gives that.")
+  return StateBlock("GetSessionHandleV2", "Keeps a tensor for as long as there is a handle to it, and gives that.")
       .Ports(value, made_resource)
       .Types("T", kAllTypes)
-      .Stateful()
-      .NotDifferentiable()
       .Producer(PlanKeep, RunKeepV2);
 }
 
 BlockDef GetSessionTensor() {
-  return Block("GetSessionTensor", "The tensor that GetSessionHandle kept under a handle.")
+  return StateBlock("GetSessionTensor", "The tensor that GetSessionHandle kept under a handle.")
       .Ports(handle, kept)
       .Attrs(dtype)
       .Types("dtype", kAllTypes)
-      .Stateful()
-      .NotDifferentiable()
       .Producer(PlanGet, RunGet, Bind);
 }
 
 BlockDef DeleteSessionTensor() {
-  return Block("DeleteSessionTensor", "Lets go of the tensor that GetSessionHandle kept under a handle.")
+  return StateBlock("DeleteSessionTensor", "Lets go of the tensor that GetSessionHandle kept under a handle.")
       .Ports(handle)
-      .Stateful()
-      .NotDifferentiable()
       .Kernel(PlanDelete, RunDelete, Bind);
 }
 

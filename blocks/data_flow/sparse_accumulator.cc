@@ -52,6 +52,7 @@ class SparseAccumulator final : public Accumulator {
   Status CheckShape(std::span<const int64_t> dense) const;
   Status CheckIndices(std::span<const int64_t> rows, const Workers& workers) const;
   Status CheckValues(const Shape& found, bool first) const;
+  Result<Rows> AllocateRows(int64_t count, const Shape& values, const Services& services) const;
   Result<Rows> FirstRows(const Gradient& gradient, const Services& services) const;
   Result<Tensor> Pairs(std::span<const int64_t> added, const Services& services) const;
   Result<Rows> Joined(const Gradient& gradient, const Services& services) const;
@@ -108,14 +109,22 @@ Status SparseAccumulator::CheckValues(const Shape& found, bool first) const {
 
 // ---- adding ----------------------------------------------------------------------------------------------------------------------------
 
-Result<Rows> SparseAccumulator::FirstRows(const Gradient& gradient, const Services& services) const {
-  const Shape list{static_cast<int64_t>(gradient.indices.size())};
+/// `count` rows of the shape that those of `values` have.
+Result<Rows> SparseAccumulator::AllocateRows(int64_t count, const Shape& values, const Services& services) const {
+  std::vector<int64_t> dims(values.dims().begin(), values.dims().end());
+  dims[0] = count;
+  WEFT_ASSIGN_OR_RETURN(Shape shape, Shape::Make(dims));
   Rows rows;
-  WEFT_ASSIGN_OR_RETURN(rows.indices, Tensor::Allocate(DType::kInt64, list, services.budget));
-  WEFT_ASSIGN_OR_RETURN(rows.counts, Tensor::Allocate(DType::kInt64, list, services.budget));
-  WEFT_ASSIGN_OR_RETURN(rows.values, Tensor::Allocate(spec().dtype, gradient.values, services.budget));
-  kernels::CopyLong(*services.workers, gradient.indices.data(), rows.indices.values<int64_t>().data(), list[0]);
-  kernels::FillLong(*services.workers, rows.counts.values<int64_t>().data(), list[0], int64_t{1});
+  WEFT_ASSIGN_OR_RETURN(rows.indices, Tensor::Allocate(DType::kInt64, Shape{count}, services.budget));
+  WEFT_ASSIGN_OR_RETURN(rows.counts, Tensor::Allocate(DType::kInt64, Shape{count}, services.budget));
+  WEFT_ASSIGN_OR_RETURN(rows.values, Tensor::Allocate(spec().dtype, std::move(shape), services.budget));
+  return rows;
+}
+Result<Rows> SparseAccumulator::FirstRows(const Gradient& gradient, const Services& services) const {
+  const auto count = static_cast<int64_t>(gradient.indices.size());
+  WEFT_ASSIGN_OR_RETURN(Rows rows, AllocateRows(count, gradient.values, services));
+  kernels::CopyLong(*services.workers, gradient.indices.data(), rows.indices.values<int64_t>().data(), count);
+  kernels::FillLong(*services.workers, rows.counts.values<int64_t>().data(), count, int64_t{1});
   kernels::CopyLong(*services.workers, gradient.elements, static_cast<std::byte*>(rows.values.data()), rows.values.bytes());
   return rows;
 }
@@ -158,14 +167,8 @@ void AddRow(const T* a, const T* b, T* to, int64_t size) {
 
 Result<Rows> SparseAccumulator::Joined(const Gradient& gradient, const Services& services) const {
   WEFT_ASSIGN_OR_RETURN(const Tensor pairs, Pairs(gradient.indices, services));
-  const Shape list{pairs.shape()[0]};
-  std::vector<int64_t> dims(gradient.values.dims().begin(), gradient.values.dims().end());
-  dims[0] = list[0];
-  WEFT_ASSIGN_OR_RETURN(Shape shape, Shape::Make(dims));
-  Rows rows;
-  WEFT_ASSIGN_OR_RETURN(rows.indices, Tensor::Allocate(DType::kInt64, list, services.budget));
-  WEFT_ASSIGN_OR_RETURN(rows.counts, Tensor::Allocate(DType::kInt64, list, services.budget));
-  WEFT_ASSIGN_OR_RETURN(rows.values, Tensor::Allocate(spec().dtype, std::move(shape), services.budget));
+  const int64_t joined = pairs.shape()[0];
+  WEFT_ASSIGN_OR_RETURN(Rows rows, AllocateRows(joined, gradient.values, services));
   const int64_t size = RowSize(gradient.values);
   Dispatch(spec().dtype, kAccumulated, [&]<class T>() {
     const int64_t* pair = pairs.values<int64_t>().data();
@@ -174,7 +177,7 @@ Result<Rows> SparseAccumulator::Joined(const Gradient& gradient, const Services&
     int64_t *index = rows.indices.values<int64_t>().data(), *count = rows.counts.values<int64_t>().data();
     T* after = rows.values.values<T>().data();
     const auto old_index = sum_.indices.values<int64_t>(), old_count = sum_.counts.values<int64_t>();
-    services.workers->For(list[0], RowGrain(size), [=](int64_t begin, int64_t end) {
+    services.workers->For(joined, RowGrain(size), [=](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const int64_t a = pair[2 * r], b = pair[2 * r + 1];
         index[r] = a >= 0 ? old_index[static_cast<size_t>(a)] : gradient.indices[static_cast<size_t>(b)];
@@ -255,12 +258,6 @@ Result<std::function<void()>> SparseAccumulator::LoadSum(StateReader& in) {
 
 // ---- the blocks ------------------------------------------------------------------------------------------------------------------------
 
-constexpr auto BindSparse = [](const Made& p, BindContext& ctx) {
-  return BindAccumulator(ctx, p.container, p.shared_name, p.spec, [](const AccumulatorSpec& spec) -> std::shared_ptr<Accumulator> {
-    return std::make_shared<SparseAccumulator>(spec);
-  });
-};
-
 struct Applied {
   DType dtype = DType::kInvalid;
   bool known_shape = false;
@@ -283,18 +280,18 @@ constexpr auto RunApply = [](const Applied& p, ProduceContext& ctx) -> Status {
   return accumulator->Apply(ctx, p.known_shape);
 };
 
-Result<Used> PlanTake(PlanContext& ctx) {
+Result<DType> PlanTake(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckNamedHandle(ctx, handle));
   WEFT_RETURN_IF_ERROR(CheckScalars(ctx, num_required));
   WEFT_ASSIGN_OR_RETURN(const PartialShape list, PartialShape::Make({-1}));
   ctx.set_unknown(indices, 0, list);
   ctx.set_unknown(values);
   ctx.set_unknown(taken_shape, 0, list);
-  return Used{ctx.attr(dtype)};
+  return ctx.attr(dtype);
 }
 
-constexpr auto RunTake = [](const Used& p, ProduceContext& ctx) -> Status {
-  WEFT_ASSIGN_OR_RETURN(const auto accumulator, FindOfType<SparseAccumulator>(ctx, p.dtype));
+constexpr auto RunTake = [](const DType& type, ProduceContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(const auto accumulator, FindOfType<SparseAccumulator>(ctx, type));
   WEFT_ASSIGN_OR_RETURN(const int64_t required, Required(ctx));
   WEFT_ASSIGN_OR_RETURN(Rows taken, accumulator->TakeReduced(required, ctx.services()));
   WEFT_ASSIGN_OR_RETURN(Tensor dense, DenseShape(accumulator->spec().shape, taken.values.shape(), ctx.services().budget));
@@ -307,37 +304,29 @@ constexpr auto RunTake = [](const Used& p, ProduceContext& ctx) -> Status {
 }  // namespace
 
 BlockDef SparseConditionalAccumulator() {
-  return Block("SparseConditionalAccumulator", "An accumulator of gradients of some rows: adds them up row by row until they are taken.")
-      .Ports(made)
-      .Attrs(dtype, shape, container, shared_name, reduction_type)
-      .Types("dtype", kAccumulated)
-      .Stateful()
-      .NotDifferentiable()
-      .Kernel(PlanMake, RunMake, BindSparse);
+  return MakerBlock<SparseAccumulator>("SparseConditionalAccumulator",
+                                       "An accumulator of gradients of some rows: adds them up row by row until they are taken.");
 }
 
 BlockDef SparseAccumulatorApplyGradient() {
-  return Block("SparseAccumulatorApplyGradient",
-               "Adds rows of a gradient to a sparse accumulator, unless they belong to an earlier step than the accumulator is at.")
+  return StateBlock("SparseAccumulatorApplyGradient",
+                    "Adds rows of a gradient to a sparse accumulator, unless they belong to an earlier step than the accumulator is at.")
       .Details("Rows are joined in one pass, as TensorFlow does: indices are to be in ascending order. Rows that are not, or that come "
                "twice in a gradient, are kept beside one another.")
       .Ports(handle, local_step, gradient_indices, gradient_values, gradient_shape)
       .Attrs(dtype, has_known_shape)
       .Inferred(dtype)
       .Types("dtype", kDeclared)
-      .Stateful()
-      .NotDifferentiable()
       .Producer(PlanApply, RunApply, kBindHandles);
 }
 
 BlockDef SparseAccumulatorTakeGradient() {
-  return Block("SparseAccumulatorTakeGradient",
-               "Waits until a sparse accumulator has enough gradients, and takes the mean or sum of each row out; its step moves on by one.")
+  return StateBlock("SparseAccumulatorTakeGradient",
+                    "Waits until a sparse accumulator has enough gradients, and takes the mean or sum of each row out; its step moves on by one.")
       .Ports(handle, num_required, indices, values, taken_shape)
       .Attrs(dtype)
       .Types("dtype", kDeclared)
       .Waits()
-      .NotDifferentiable()
       .Producer(PlanTake, RunTake, kBindHandles);
 }
 

@@ -58,40 +58,37 @@ constexpr auto RunSize = [](const Parameters&, RunContext& ctx) {
 };
 constexpr auto RunClear = [](const Parameters&, RunContext& ctx) { ctx.state<StagingArea>().Clear(); };
 
-template <class Types>
-auto Begin(const char* name, const char* summary, const Types& types) {
-  return Block(name, summary).Attrs(kStageCapacity, kStageMemoryLimit, types, kStageContainer, kStageName).Stateful().NotDifferentiable();
-}
-
 }  // namespace
 
 BlockDef Stage() {
-  return Begin("Stage", "Puts values into a staging area; waits while the area is full.", dtypes)
+  return StageBlock("Stage", "Puts values into a staging area; waits while the area is full.", dtypes)
       .Ports(values_in)
       .Inferred(dtypes)
       .Producer(PlanStage, RunStage, Bind);
 }
 
 BlockDef Unstage() {
-  return Begin("Unstage", "Takes the values out of a staging area that were staged first; waits while the area is empty.", dtypes)
+  return StageBlock("Unstage", "Takes the values out of a staging area that were staged first; waits while the area is empty.", dtypes)
       .Ports(values_out)
       .Waits()
       .Producer(PlanUnstage, RunUnstage, Bind);
 }
 
 BlockDef StagePeek() {
-  return Begin("StagePeek", "The values at an index of a staging area, which stay there; waits until there are so many.", dtypes)
+  return StageBlock("StagePeek", "The values at an index of a staging area, which stay there; waits until there are so many.", dtypes)
       .Ports(index, values_out)
       .Waits()
       .Producer(PlanPeek, RunPeek, Bind);
 }
 
 BlockDef StageSize() {
-  return Begin("StageSize", "How many lists of values a staging area holds.", any_dtypes)
+  return StageBlock("StageSize", "How many lists of values a staging area holds.", any_dtypes)
       .Ports(kStageSize)
       .Kernel(PlanPlace, RunSize, Bind);
 }
 
-BlockDef StageClear() { return Begin("StageClear", "Drops all values of a staging area.", any_dtypes).Kernel(PlanPlace, RunClear, Bind); }
+BlockDef StageClear() {
+  return StageBlock("StageClear", "Drops all values of a staging area.", any_dtypes).Kernel(PlanPlace, RunClear, Bind);
+}
 
 }  // namespace weft::blocks

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "blocks/data_flow/staging.h"
+#include "blocks/data_flow/state_block.h"
 #include "blocks/limits.h"
-#include "weft/block/block.h"
 
 namespace weft::blocks {
 
@@ -14,6 +14,12 @@ inline constexpr Attr<std::string> kStageContainer{"container", "\"\"", "name sp
 inline constexpr Attr<std::string> kStageName{"shared_name", "\"\"",
                                               "blocks of one shared name work on the same; empty means the block's id"};
 inline constexpr Out<0> kStageSize{"size", "DT_INT32", "[], how many there are"};
+
+/// `types` are the attributes of the values' types.
+template <class... Types>
+auto StageBlock(const char* name, const char* summary, const Types&... types) {
+  return StateBlock(name, summary).Attrs(kStageCapacity, kStageMemoryLimit, types..., kStageContainer, kStageName);
+}
 
 /// Where the values are that a block works on.
 struct StagePlace {

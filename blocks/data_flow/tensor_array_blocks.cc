@@ -5,10 +5,10 @@
 #include "weft/block/gradient_source.h"
 
 namespace weft::blocks {
+using namespace arrays;
+
 namespace arrays {
 namespace {
-
-constexpr In<1> flow_of_array{"flow_in", "DT_FLOAT", kFlow};
 
 // ---- TensorArray ---------------------------------------------------------------------------------------------------------------
 
@@ -46,19 +46,18 @@ constexpr In<1> index{"index", "DT_INT32", "a scalar: which element, from 0"};
 namespace write {
 
 constexpr In<2> value{"value", "T", "of the shape that the array's elements have"};
-constexpr In<3> flow_in{"flow_in", "DT_FLOAT", kFlow};
 
-Result<TypeOfElements> Plan(PlanContext& ctx) {
+Result<DType> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckHandles(ctx, handle));
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, index, flow_in));
-  return TypeOfElements{ctx.dtype(value)};
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, index, flow_in<3>));
+  return ctx.dtype(value);
 }
 
-constexpr auto Run = [](const TypeOfElements& p, RunContext& ctx) -> Status {
-  WEFT_ASSIGN_OR_RETURN(TensorArray * array, FindArray(ctx, p.dtype, value.name));
-  Status status = array->Write(ctx.in<int32_t>(index)[0], ViewOf(ctx, value, p.dtype), ctx.workers());
+constexpr auto Run = [](const DType& type, RunContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(TensorArray * array, FindArray(ctx, type, value.name));
+  Status status = array->Write(ctx.in<int32_t>(index)[0], ViewOf(ctx, value, type), ctx.workers());
   if (!status.ok()) return std::move(status).WithPort(index.name);
-  PassFlow(ctx, flow_in);
+  PassFlow(ctx, flow_in<3>);
   return {};
 };
 
@@ -67,36 +66,35 @@ void Gradient(GradientBuilder& g) {
   const GradientArray gradients = AddGradientArray(g, g.grad(flow_out));
   g.Set(value, g.Add("TensorArrayRead", {{"handle", {gradients.handle}}, {"index", {g.in(index)}}, {"flow_in", {gradients.flow}}},
                      {{"dtype", g.dtype(g.in(value))}}));
-  g.Set(flow_in, g.grad(flow_out));
+  g.Set(flow_in<3>, g.grad(flow_out));
 }
 
 }  // namespace write
 
 namespace read {
 
-constexpr In<2> flow_in{"flow_in", "DT_FLOAT", kFlow};
 constexpr Out<0> value{"value", "dtype", "the element"};
 
-Result<TypeOfElements> Plan(PlanContext& ctx) {
+Result<DType> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckHandles(ctx, handle));
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, index, flow_in));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, index, flow_in<2>));
   ctx.set_unknown(value);
-  return TypeOfElements{ctx.attr(dtype)};
+  return ctx.attr(dtype);
 }
 
-constexpr auto Run = [](const TypeOfElements& p, ProduceContext& ctx) -> Status {
-  WEFT_ASSIGN_OR_RETURN(TensorArray * array, FindArray(ctx, p.dtype, dtype.name));
+constexpr auto Run = [](const DType& type, ProduceContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(TensorArray * array, FindArray(ctx, type, dtype.name));
   WEFT_ASSIGN_OR_RETURN(Tensor element, AtPort(index, array->Read(ctx.in<int32_t>(index)[0], ctx.workers())));
   ctx.Emit(value, std::move(element));
   return {};
 };
 
 void Gradient(GradientBuilder& g) {
-  const GradientArray gradients = AddGradientArray(g, g.in(flow_in));
-  g.Set(flow_in, g.Add("TensorArrayWrite", {{"handle", {gradients.handle}},
-                                            {"index", {g.in(index)}},
-                                            {"value", {g.grad(value)}},
-                                            {"flow_in", {gradients.flow}}}));
+  const GradientArray gradients = AddGradientArray(g, g.in(flow_in<2>));
+  g.Set(flow_in<2>, g.Add("TensorArrayWrite", {{"handle", {gradients.handle}},
+                                               {"index", {g.in(index)}},
+                                               {"value", {g.grad(value)}},
+                                               {"flow_in", {gradients.flow}}}));
 }
 
 }  // namespace read
@@ -124,18 +122,14 @@ constexpr Out<0> grad_handle{"grad_handle", "DT_RESOURCE", "[], the handle of th
 constexpr Out<1> flow_of_grad{"flow_out", "DT_FLOAT", "a scalar for the first that writes or reads; of no meaning"};
 constexpr Attr<std::string> source{"source", kRequired, "blocks of one source have one array of gradients"};
 
-struct SourceOfGradients {
-  std::string source;
-};
-
-Result<SourceOfGradients> PlanGrad(PlanContext& ctx) {
+Result<std::string> PlanGrad(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckHandles(ctx, handle));
-  return SourceOfGradients{ctx.attr(source)};
+  return ctx.attr(source);
 }
 
-constexpr auto RunGrad = [](const SourceOfGradients& p, RunContext& ctx) -> Status {
+constexpr auto RunGrad = [](const std::string& source_of_gradients, RunContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(TensorArray * array, ctx.Find<TensorArray>(handle));
-  WEFT_ASSIGN_OR_RETURN(ctx.out<ResourceHandle>(grad_handle)[0], array->Gradient(p.source));
+  WEFT_ASSIGN_OR_RETURN(ctx.out<ResourceHandle>(grad_handle)[0], array->Gradient(source_of_gradients));
   ctx.out<float>(flow_of_grad)[0] = 0;
   return {};
 };
@@ -150,71 +144,51 @@ GradientArray AddGradientArray(GradientBuilder& g, GradientValue flow) {
 }  // namespace arrays
 
 BlockDef TensorArray() {
-  using namespace arrays;
-  return Block("TensorArray", "Makes an array of tensors that lives for one run.")
+  return ArrayBlock("TensorArray", "TensorArrayV3", "Makes an array of tensors that lives for one run.")
       .Details("Blocks write and read its elements by the handle; the flow, wired from each to the next, says in which order.")
       .Ports(make::size, make::made, make::flow)
       .Attrs(dtype, make::element_shape, make::dynamic_size, make::clear_after_read, make::identical_element_shapes, make::tensor_array_name)
-      .Alias("TensorArrayV3")
-      .Stateful()
       .NotDifferentiable()
       .Kernel(make::Plan, make::Run);
 }
 
 BlockDef TensorArrayWrite() {
-  using namespace arrays;
-  BlockDef def = Block("TensorArrayWrite", "Writes an element of a TensorArray; each is written once.")
-                     .Ports(handle, index, write::value, write::flow_in, flow_out)
-                     .Types("T", kAllTypes)
-                     .Alias("TensorArrayWriteV3")
-                     .Stateful()
-                     .Gradient(write::Gradient)
-                     .Kernel(write::Plan, write::Run);
-  def.gradient_varies = true;
-  return def;
+  return GradientVaries(ArrayBlock("TensorArrayWrite", "TensorArrayWriteV3", "Writes an element of a TensorArray; each is written once.")
+                            .Ports(handle, index, write::value, flow_in<3>, flow_out)
+                            .Types("T", kAllTypes)
+                            .Gradient(write::Gradient)
+                            .Kernel(write::Plan, write::Run));
 }
 
 BlockDef TensorArrayRead() {
-  using namespace arrays;
-  BlockDef def = Block("TensorArrayRead", "Reads an element of a TensorArray.")
-                     .Ports(handle, index, read::flow_in, read::value)
-                     .Attrs(dtype)
-                     .Alias("TensorArrayReadV3")
-                     .Stateful()
-                     .Gradient(read::Gradient)
-                     .Producer(read::Plan, read::Run);
-  def.gradient_varies = true;
-  return def;
+  return GradientVaries(ArrayBlock("TensorArrayRead", "TensorArrayReadV3", "Reads an element of a TensorArray.")
+                            .Ports(handle, index, flow_in<2>, read::value)
+                            .Attrs(dtype)
+                            .Gradient(read::Gradient)
+                            .Producer(read::Plan, read::Run));
 }
 
 BlockDef TensorArraySize() {
-  using namespace arrays;
-  return Block("TensorArraySize", "How many elements a TensorArray has.")
-      .Ports(handle, flow_of_array, count)
-      .Alias("TensorArraySizeV3")
-      .Stateful()
+  return ArrayBlock("TensorArraySize", "TensorArraySizeV3", "How many elements a TensorArray has.")
+      .Ports(handle, flow_in<1>, count)
       .NotDifferentiable()
       .Kernel(PlanHandle, RunSize);
 }
 
 BlockDef TensorArrayClose() {
-  using namespace arrays;
-  return Block("TensorArrayClose", "Gives back the elements of a TensorArray before the run ends; it is of no use afterwards.")
+  return ArrayBlock("TensorArrayClose", "TensorArrayCloseV3",
+                    "Gives back the elements of a TensorArray before the run ends; it is of no use afterwards.")
       .Ports(handle)
-      .Alias("TensorArrayCloseV3")
-      .Stateful()
       .NotDifferentiable()
       .Kernel(PlanHandle, RunClose);
 }
 
 BlockDef TensorArrayGrad() {
-  using namespace arrays;
-  return Block("TensorArrayGrad", "Makes the array of gradients of a TensorArray's elements, in which all that is written to an element is summed.")
+  return ArrayBlock("TensorArrayGrad", "TensorArrayGradV3",
+                    "Makes the array of gradients of a TensorArray's elements, in which all that is written to an element is summed.")
       .Details("It has the size that the array has by then, and zeros for elements that were written. The array itself does not grow any more.")
-      .Ports(handle, flow_of_array, grad_handle, flow_of_grad)
+      .Ports(handle, flow_in<1>, grad_handle, flow_of_grad)
       .Attrs(source)
-      .Alias("TensorArrayGradV3")
-      .Stateful()
       .Kernel(PlanGrad, RunGrad);
 }
 

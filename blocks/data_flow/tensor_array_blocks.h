@@ -10,14 +10,21 @@
 namespace weft::blocks::arrays {
 
 constexpr In<0> handle{"handle", "DT_RESOURCE", "[], the array"};
-constexpr const char* kFlow = "a scalar that comes of all that must be done before";
+/// The input that says what must be done before.
+template <int kInput>
+inline constexpr In<kInput> flow_in{"flow_in", "DT_FLOAT", "a scalar that comes of all that must be done before"};
 constexpr Attr<DType> dtype{"dtype", kRequired, "the type of the elements"};
 /// The output of blocks that write.
 constexpr Out<0> flow_out{"flow_out", "DT_FLOAT", "the flow that came in, for what must be done afterwards"};
 
-struct TypeOfElements {
-  DType dtype;
-};
+inline BlockBuilder<> ArrayBlock(const char* name, const char* alias, const char* summary) {
+  return Block(name, summary).Alias(alias).Stateful();
+}
+/// A block whose gradient is not the same in every run.
+inline BlockDef GradientVaries(BlockDef def) {
+  def.gradient_varies = true;
+  return def;
+}
 
 /// The array behind the handle, whose elements must have this type; else invalid_argument at `port`.
 template <class Context>

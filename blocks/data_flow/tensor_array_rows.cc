@@ -4,6 +4,8 @@
 #include "blocks/kernels/stop_check.h"
 
 namespace weft::blocks {
+using namespace arrays;
+
 namespace arrays {
 namespace {
 
@@ -58,13 +60,12 @@ constexpr In<1> indices{"indices", "DT_INT32", "[N]: which elements, from 0"};
 
 namespace gather {
 
-constexpr In<2> flow_in{"flow_in", "DT_FLOAT", kFlow};
 constexpr Out<0> value{"value", "dtype", "[N, ...]: the elements, which have one shape"};
 constexpr Attr<PartialShape> element_shape{"element_shape", "?", "the shape of the elements, as far as it is known"};
 
 Result<Joined> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckHandles(ctx, handle));
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, flow_in));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, flow_in<2>));
   if (ctx.shape(indices).rank() != 1) return ctx.Error(indices, "needs a vector, found ", ctx.shape(indices));
   Joined p{ctx.attr(dtype), ctx.attr(element_shape)};
   ctx.set_unknown(value, 0, WithRows(p.shape));
@@ -98,11 +99,11 @@ constexpr auto Run = [](const Joined& p, ProduceContext& ctx) -> Status {
 };
 
 void Gradient(GradientBuilder& g) {
-  const GradientArray gradients = AddGradientArray(g, g.in(flow_in));
-  g.Set(flow_in, g.Add("TensorArrayScatter", {{"handle", {gradients.handle}},
-                                              {"indices", {g.in(indices)}},
-                                              {"value", {g.grad(value)}},
-                                              {"flow_in", {gradients.flow}}}));
+  const GradientArray gradients = AddGradientArray(g, g.in(flow_in<2>));
+  g.Set(flow_in<2>, g.Add("TensorArrayScatter", {{"handle", {gradients.handle}},
+                                                 {"indices", {g.in(indices)}},
+                                                 {"value", {g.grad(value)}},
+                                                 {"flow_in", {gradients.flow}}}));
 }
 
 }  // namespace gather
@@ -110,30 +111,29 @@ void Gradient(GradientBuilder& g) {
 namespace scatter {
 
 constexpr In<2> value{"value", "T", "[N, ...]: each row is an element"};
-constexpr In<3> flow_in{"flow_in", "DT_FLOAT", kFlow};
 
-Result<TypeOfElements> Plan(PlanContext& ctx) {
+Result<DType> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckHandles(ctx, handle));
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, flow_in));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, flow_in<3>));
   if (ctx.shape(indices).rank() != 1) return ctx.Error(indices, "needs a vector, found ", ctx.shape(indices));
   if (ctx.shape(value).scalar()) return ctx.Error(value, "needs rank 1 or more, found a scalar");
   if (ctx.shape(value)[0] != ctx.shape(indices)[0]) {
     return ctx.Error(value, "needs as many rows as the ", ctx.shape(indices)[0], " indices, found ", ctx.shape(value));
   }
-  return TypeOfElements{ctx.dtype(value)};
+  return ctx.dtype(value);
 }
 
-constexpr auto Run = [](const TypeOfElements& p, RunContext& ctx) -> Status {
-  WEFT_ASSIGN_OR_RETURN(TensorArray * array, FindArray(ctx, p.dtype, value.name));
+constexpr auto Run = [](const DType& type, RunContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(TensorArray * array, FindArray(ctx, type, value.name));
   const auto places = ctx.in<int32_t>(indices);
-  const Tensor rows = ViewOf(ctx, value, p.dtype);
+  const Tensor rows = ViewOf(ctx, value, type);
   kernels::StopCheck stop(ctx.workers());
   for (size_t i = 0; i < places.size(); ++i) {
     if (stop(kElementItems)) return kernels::RunStopped();
     Status status = WriteRows(*array, places[i], rows, static_cast<int64_t>(i), Shape(rows.shape().dims().subspan(1)), ctx.workers());
     if (!status.ok()) return std::move(status).WithPort(indices.name);
   }
-  PassFlow(ctx, flow_in);
+  PassFlow(ctx, flow_in<3>);
   return {};
 };
 
@@ -141,7 +141,7 @@ void Gradient(GradientBuilder& g) {
   const GradientArray gradients = AddGradientArray(g, g.grad(flow_out));
   g.Set(value, g.Add("TensorArrayGather", {{"handle", {gradients.handle}}, {"indices", {g.in(indices)}}, {"flow_in", {gradients.flow}}},
                      {{"dtype", g.dtype(g.in(value))}}));
-  g.Set(flow_in, g.grad(flow_out));
+  g.Set(flow_in<3>, g.grad(flow_out));
 }
 
 }  // namespace scatter
@@ -150,14 +150,13 @@ void Gradient(GradientBuilder& g) {
 
 namespace concat {
 
-constexpr In<1> flow_in{"flow_in", "DT_FLOAT", kFlow};
 constexpr Out<0> value{"value", "dtype", "[rows, ...]: the rows of all elements"};
 constexpr Out<1> lengths{"lengths", "DT_INT64", "[N]: how many rows each element has"};
 constexpr Attr<PartialShape> element_shape_except0{"element_shape_except0", "?", "the shape of a row of the elements, as far as it is known"};
 
 Result<Joined> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckHandles(ctx, handle));
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, flow_in));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, flow_in<1>));
   Joined p{ctx.attr(dtype), ctx.attr(element_shape_except0)};
   ctx.set_unknown(value, 0, WithRows(p.shape));
   ctx.set_unknown(lengths, 0, WithRows(Shape()));
@@ -219,11 +218,11 @@ constexpr auto Run = [](const Joined& p, ProduceContext& ctx) -> Status {
 
 void Gradient(GradientBuilder& g) {
   if (!g.grad(value).valid()) return;
-  const GradientArray gradients = AddGradientArray(g, g.in(flow_in));
-  g.Set(flow_in, g.Add("TensorArraySplit", {{"handle", {gradients.handle}},
-                                            {"value", {g.grad(value)}},
-                                            {"lengths", {g.out(lengths)}},
-                                            {"flow_in", {gradients.flow}}}));
+  const GradientArray gradients = AddGradientArray(g, g.in(flow_in<1>));
+  g.Set(flow_in<1>, g.Add("TensorArraySplit", {{"handle", {gradients.handle}},
+                                               {"value", {g.grad(value)}},
+                                               {"lengths", {g.out(lengths)}},
+                                               {"flow_in", {gradients.flow}}}));
 }
 
 }  // namespace concat
@@ -232,14 +231,13 @@ namespace split {
 
 constexpr In<1> value{"value", "T", "[rows, ...]"};
 constexpr In<2> lengths{"lengths", "DT_INT64", "[N]: how many rows each element gets, together all"};
-constexpr In<3> flow_in{"flow_in", "DT_FLOAT", kFlow};
 
-Result<TypeOfElements> Plan(PlanContext& ctx) {
+Result<DType> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckHandles(ctx, handle));
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, flow_in));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, flow_in<3>));
   if (ctx.shape(lengths).rank() != 1) return ctx.Error(lengths, "needs a vector, found ", ctx.shape(lengths));
   if (ctx.shape(value).scalar()) return ctx.Error(value, "needs rank 1 or more, found a scalar");
-  return TypeOfElements{ctx.dtype(value)};
+  return ctx.dtype(value);
 }
 
 /// Lengths of 0 or more that sum up to `rows`.
@@ -256,10 +254,10 @@ Status CheckLengths(RunContext& ctx, std::span<const int64_t> counts, int64_t ro
   return ctx.Error(lengths, "needs lengths of ", rows, " rows together, found ", rows - left);
 }
 
-constexpr auto Run = [](const TypeOfElements& p, RunContext& ctx) -> Status {
-  WEFT_ASSIGN_OR_RETURN(TensorArray * array, FindArray(ctx, p.dtype, value.name));
+constexpr auto Run = [](const DType& type, RunContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(TensorArray * array, FindArray(ctx, type, value.name));
   const auto counts = ctx.in<int64_t>(lengths);
-  const Tensor rows = ViewOf(ctx, value, p.dtype);
+  const Tensor rows = ViewOf(ctx, value, type);
   WEFT_RETURN_IF_ERROR(CheckLengths(ctx, counts, rows.shape()[0]));
   if (Status status = array->Extend(static_cast<int64_t>(counts.size())); !status.ok()) return std::move(status).WithPort(lengths.name);
   WEFT_ASSIGN_OR_RETURN(const int64_t size, array->size());
@@ -275,14 +273,14 @@ constexpr auto Run = [](const TypeOfElements& p, RunContext& ctx) -> Status {
     Status status = WriteRows(*array, static_cast<int64_t>(i), rows, row, std::move(shape), ctx.workers());
     if (!status.ok()) return std::move(status).WithPort(lengths.name);
   }
-  PassFlow(ctx, flow_in);
+  PassFlow(ctx, flow_in<3>);
   return {};
 };
 
 void Gradient(GradientBuilder& g) {
   const GradientArray gradients = AddGradientArray(g, g.grad(flow_out));
   g.Set(value, g.Add("TensorArrayConcat", {{"handle", {gradients.handle}}, {"flow_in", {gradients.flow}}}, {{"dtype", g.dtype(g.in(value))}}));
-  g.Set(flow_in, g.grad(flow_out));
+  g.Set(flow_in<3>, g.grad(flow_out));
 }
 
 }  // namespace split
@@ -290,55 +288,38 @@ void Gradient(GradientBuilder& g) {
 }  // namespace arrays
 
 BlockDef TensorArrayGather() {
-  using namespace arrays;
-  BlockDef def = Block("TensorArrayGather", "Elements of a TensorArray as the rows of a tensor.")
-                     .Ports(handle, indices, gather::flow_in, gather::value)
-                     .Attrs(dtype, gather::element_shape)
-                     .Alias("TensorArrayGatherV3")
-                     .Stateful()
-                     .Gradient(gather::Gradient)
-                     .Producer(gather::Plan, gather::Run);
-  def.gradient_varies = true;
-  return def;
+  return GradientVaries(ArrayBlock("TensorArrayGather", "TensorArrayGatherV3", "Elements of a TensorArray as the rows of a tensor.")
+                            .Ports(handle, indices, flow_in<2>, gather::value)
+                            .Attrs(dtype, gather::element_shape)
+                            .Gradient(gather::Gradient)
+                            .Producer(gather::Plan, gather::Run));
 }
 
 BlockDef TensorArrayScatter() {
-  using namespace arrays;
-  BlockDef def = Block("TensorArrayScatter", "Writes the rows of a tensor as elements of a TensorArray.")
-                     .Ports(handle, indices, scatter::value, scatter::flow_in, flow_out)
-                     .Types("T", kAllTypes)
-                     .Alias("TensorArrayScatterV3")
-                     .Stateful()
-                     .Gradient(scatter::Gradient)
-                     .Kernel(scatter::Plan, scatter::Run);
-  def.gradient_varies = true;
-  return def;
+  return GradientVaries(ArrayBlock("TensorArrayScatter", "TensorArrayScatterV3",
+                                   "Writes the rows of a tensor as elements of a TensorArray.")
+                            .Ports(handle, indices, scatter::value, flow_in<3>, flow_out)
+                            .Types("T", kAllTypes)
+                            .Gradient(scatter::Gradient)
+                            .Kernel(scatter::Plan, scatter::Run));
 }
 
 BlockDef TensorArrayConcat() {
-  using namespace arrays;
-  BlockDef def = Block("TensorArrayConcat", "The elements of a TensorArray joined along their first axis.")
-                     .Ports(handle, concat::flow_in, concat::value, concat::lengths)
-                     .Attrs(dtype, concat::element_shape_except0)
-                     .Alias("TensorArrayConcatV3")
-                     .Stateful()
-                     .Gradient(concat::Gradient)
-                     .Producer(concat::Plan, concat::Run);
-  def.gradient_varies = true;
-  return def;
+  return GradientVaries(ArrayBlock("TensorArrayConcat", "TensorArrayConcatV3",
+                                   "The elements of a TensorArray joined along their first axis.")
+                            .Ports(handle, flow_in<1>, concat::value, concat::lengths)
+                            .Attrs(dtype, concat::element_shape_except0)
+                            .Gradient(concat::Gradient)
+                            .Producer(concat::Plan, concat::Run));
 }
 
 BlockDef TensorArraySplit() {
-  using namespace arrays;
-  BlockDef def = Block("TensorArraySplit", "Cuts a tensor along its first axis into the elements of a TensorArray.")
-                     .Ports(handle, split::value, split::lengths, split::flow_in, flow_out)
-                     .Types("T", kAllTypes)
-                     .Alias("TensorArraySplitV3")
-                     .Stateful()
-                     .Gradient(split::Gradient)
-                     .Kernel(split::Plan, split::Run);
-  def.gradient_varies = true;
-  return def;
+  return GradientVaries(ArrayBlock("TensorArraySplit", "TensorArraySplitV3",
+                                   "Cuts a tensor along its first axis into the elements of a TensorArray.")
+                            .Ports(handle, split::value, split::lengths, flow_in<3>, flow_out)
+                            .Types("T", kAllTypes)
+                            .Gradient(split::Gradient)
+                            .Kernel(split::Plan, split::Run));
 }
 
 }  // namespace weft::blocks

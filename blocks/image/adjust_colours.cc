@@ -167,19 +167,23 @@ HueRange HueOf(Colour colour) {
   return {static_cast<float>(sixth) + (sixth % 2 == 0 ? ratio : 1 - ratio), low, high};
 }
 
-Colour ColourOf(const HueRange& range) {
-  const int sixth = static_cast<int>(range.hue);
-  float ratio = range.hue - static_cast<float>(sixth);
-  if (sixth % 2 != 0) ratio = 1 - ratio;
-  const float low = range.low, high = range.high, middle = low + ratio * (high - low);
+/// A colour in a sixth of the circle, by its channels in their order; beyond the circle all are the lowest.
+Colour InSixth(int sixth, float high, float middle, float low) {
   switch (sixth) {
     case 0: return {high, middle, low};
     case 1: return {middle, high, low};
     case 2: return {low, high, middle};
     case 3: return {low, middle, high};
     case 4: return {middle, low, high};
-    default: return {high, low, middle};
+    case 5: return {high, low, middle};
+    default: return {low, low, low};
   }
+}
+Colour ColourOf(const HueRange& range) {
+  const int sixth = static_cast<int>(range.hue);
+  float ratio = range.hue - static_cast<float>(sixth);
+  if (sixth % 2 != 0) ratio = 1 - ratio;
+  return InSixth(sixth, range.high, range.low + ratio * (range.high - range.low), range.low);
 }
 
 constexpr auto RunHue = []<class T>(const NoParameters&, RunContext& ctx) {
@@ -209,16 +213,7 @@ constexpr auto RunSaturation = []<class T>(const NoParameters&, RunContext& ctx)
     const float saturation = std::min(1.0f, std::max(0.0f, (value > 0 ? range / value : 0) * factor));
     const float chroma = saturation * value, low = value - chroma, place = HueFrom(colour, value, range) * 6;
     const float middle = chroma * (1 - std::abs(Wrapped(place, 2) - 1));
-    Colour added{0, 0, 0};
-    switch (static_cast<int>(place)) {
-      case 0: added = {chroma, middle, 0}; break;
-      case 1: added = {middle, chroma, 0}; break;
-      case 2: added = {0, chroma, middle}; break;
-      case 3: added = {0, middle, chroma}; break;
-      case 4: added = {middle, 0, chroma}; break;
-      case 5: added = {chroma, 0, middle}; break;
-      default: break;
-    }
+    const Colour added = InSixth(static_cast<int>(place), chroma, middle, 0);
     return Colour{added.r + low, added.g + low, added.b + low};
   });
 };

@@ -1,10 +1,8 @@
 // CropAndResize and its gradients with respect to the pictures and the boxes.
 #include <cmath>
 
+#include "blocks/image/resized.h"
 #include "blocks/kernels/stop_check.h"
-#include "blocks/limits.h"
-#include "weft/block/block.h"
-
 namespace weft::blocks {
 namespace {
 
@@ -97,29 +95,25 @@ Status SetCrops(PlanContext& ctx, Crops& c) {
 
 Result<Crops> PlanCrops(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(Crops c, PlanBoxes(ctx, image, ctx.shape(image), boxes, box_ind));
-  if (ctx.shape(crop_size) != Shape{2}) return ctx.Error(crop_size, "needs 2 numbers, height and width, found shape ", ctx.shape(crop_size));
-  const Ints sizes = ctx.ints(crop_size);
-  if (sizes[0] < 1 || sizes[1] < 1) return ctx.Error(crop_size, "needs sizes of 1 or more, found ", sizes[0], " and ", sizes[1]);
+  WEFT_ASSIGN_OR_RETURN(const Ints sizes, HeightAndWidth(ctx, crop_size));
   c.y.crop = sizes[0];
   c.x.crop = sizes[1];
   c.nearest = ctx.attr(method) == "nearest";
   c.outside = ctx.attr(extrapolation_value);
-  auto shape = Shape::Make(Ints{c.boxes, sizes[0], sizes[1], c.channels});
-  if (!shape.ok()) return std::move(shape).status().WithPort(crop_size.name);
-  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(*shape, crop_size.name));
-  ctx.set(crops, std::move(*shape));
+  WEFT_ASSIGN_OR_RETURN(Shape shape, AtPort(crop_size, Shape::Make(Ints{c.boxes, sizes[0], sizes[1], c.channels})));
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, crop_size.name));
+  ctx.set(crops, std::move(shape));
   return c;
 }
 
 Result<Crops> PlanImageGradient(PlanContext& ctx) {
   if (ctx.shape(image_size) != Shape{4}) return ctx.Error(image_size, "needs 4 numbers, found shape ", ctx.shape(image_size));
-  auto shape = Shape::Make(ctx.ints(image_size));
-  if (!shape.ok()) return std::move(shape).status().WithPort(image_size.name);
-  WEFT_ASSIGN_OR_RETURN(Crops c, PlanBoxes(ctx, image_size, *shape, boxes, box_ind));
+  WEFT_ASSIGN_OR_RETURN(Shape shape, AtPort(image_size, Shape::Make(ctx.ints(image_size))));
+  WEFT_ASSIGN_OR_RETURN(Crops c, PlanBoxes(ctx, image_size, shape, boxes, box_ind));
   WEFT_RETURN_IF_ERROR(SetCrops(ctx, c));
   c.nearest = ctx.attr(method) == "nearest";
-  if (ctx.dtype(image_grad) == DType::kHalf) ctx.set_scratch(shape->count() * static_cast<int64_t>(sizeof(float)));
-  ctx.set(image_grad, std::move(*shape));
+  if (ctx.dtype(image_grad) == DType::kHalf) ctx.set_scratch(shape.count() * static_cast<int64_t>(sizeof(float)));
+  ctx.set(image_grad, std::move(shape));
   return c;
 }
 

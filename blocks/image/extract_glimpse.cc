@@ -2,11 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "blocks/image/resized.h"
 #include "blocks/kernels/stop_check.h"
-#include "blocks/limits.h"
 #include "blocks/random/random_stream.h"
-#include "weft/block/block.h"
-
 namespace weft::blocks {
 namespace {
 
@@ -60,12 +58,10 @@ Result<Noise> NoiseOf(const PlanContext& ctx) {
 Result<Windows> Plan(PlanContext& ctx) {
   const Shape &shape = ctx.shape(input), &places = ctx.shape(offsets);
   if (shape.rank() != 4) return ctx.Error(input, "needs rank 4, found shape ", shape);
-  if (ctx.shape(size) != Shape{2}) return ctx.Error(size, "needs 2 numbers, height and width, found shape ", ctx.shape(size));
   if (places != Shape{shape[0], 2}) {
     return ctx.Error(offsets, "needs row and column for each of the ", shape[0], " pictures, found shape ", places);
   }
-  const Ints sizes = ctx.ints(size);
-  if (sizes[0] < 1 || sizes[1] < 1) return ctx.Error(size, "needs sizes of 1 or more, found ", sizes[0], " and ", sizes[1]);
+  WEFT_ASSIGN_OR_RETURN(const Ints sizes, HeightAndWidth(ctx, size));
   if (shape[1] < 1 || shape[2] < 1) return ctx.Error(input, "needs pictures of at least one pixel, found shape ", shape);
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, input.name));
   WEFT_ASSIGN_OR_RETURN(const Noise kind, NoiseOf(ctx));

@@ -1,21 +1,14 @@
 // ResizeBilinear, ResizeBicubic, ResizeNearestNeighbor and the blocks of their gradients: pictures in another size.
-#include "blocks/kernels/image/resize.h"
-
 #include "blocks/gradients.h"
-#include "blocks/limits.h"
-#include "weft/block/block.h"
+#include "blocks/image/resized.h"
 
 namespace weft::blocks {
 namespace {
 
 using kernels::ResizePlan;
 
-constexpr In<0> images{"images", "T", "[batch, height, width, channels]"};
-constexpr In<1> size{"size", "DT_INT32", "[2]: the new height and width"};
-constexpr Out<0> floats{"resized_images", "DT_FLOAT", "[batch, new height, new width, channels]"};
-constexpr Out<0> nearest{"resized_images", "T", "[batch, new height, new width, channels]"};
-constexpr Attr<bool> align_corners{"align_corners", "false",
-    "whether the corner pixels of both sizes are the same, rather than their outer edges"};
+constexpr Out<0> floats{"resized_images", "DT_FLOAT", kResizedDoc};
+constexpr Out<0> nearest{"resized_images", "T", kResizedDoc};
 constexpr Attr<bool> half_pixel_centers{"half_pixel_centers", "false",
     "whether the place of a pixel is its centre, rather than its lower edge; not with align_corners"};
 
@@ -30,7 +23,7 @@ constexpr Out<0> output{"output", "T", "[batch, height, width, channels]"};
 /// The sizes of a batch, and those that its pictures get or had. Both must not be 0.
 template <class P, class S>
 Result<ResizePlan> PlanSizes(PlanContext& ctx, const P& pictures, const S& blame, const Shape& in, const Shape& out) {
-  if (ctx.attr(align_corners) && ctx.attr(half_pixel_centers)) {
+  if (ctx.attr(kAlignCorners) && ctx.attr(half_pixel_centers)) {
     return ctx.Error(half_pixel_centers, "needs align_corners to be false, found both true");
   }
   for (const Shape* shape : {&in, &out}) {
@@ -45,29 +38,16 @@ Result<ResizePlan> PlanSizes(PlanContext& ctx, const P& pictures, const S& blame
   plan.batch = in[0];
   plan.channels = in[3];
   for (auto [axis, i] : {std::pair(&plan.y, 1), std::pair(&plan.x, 2)}) {
-    *axis = {in[i], out[i], kernels::ResizeScale(in[i], out[i], ctx.attr(align_corners)), ctx.attr(align_corners),
+    *axis = {in[i], out[i], kernels::ResizeScale(in[i], out[i], ctx.attr(kAlignCorners)), ctx.attr(kAlignCorners),
              ctx.attr(half_pixel_centers)};
   }
   return plan;
 }
 
-/// The shape of `pictures` with the height and width that the values of `sizes` give.
-template <class P, class S>
-Result<Shape> ShapeWith(PlanContext& ctx, const P& pictures, const S& sizes) {
-  const Shape& shape = ctx.shape(pictures);
-  if (shape.rank() != 4) return ctx.Error(pictures, "needs rank 4, found shape ", shape);
-  if (ctx.shape(sizes) != Shape{2}) return ctx.Error(sizes, "needs 2 numbers, height and width, found shape ", ctx.shape(sizes));
-  const Ints given = ctx.ints(sizes);
-  if (given[0] < 1 || given[1] < 1) return ctx.Error(sizes, "needs sizes of 1 or more, found ", given[0], " and ", given[1]);
-  auto resized = Shape::Make(Ints{shape[0], given[0], given[1], shape[3]});
-  if (!resized.ok()) return std::move(resized).status().WithPort(sizes.name);
-  return resized;
-}
-
 template <int K>
 Result<ResizePlan> Plan(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(Shape resized, ShapeWith(ctx, images, size));
-  WEFT_ASSIGN_OR_RETURN(ResizePlan plan, PlanSizes(ctx, images, size, ctx.shape(images), resized));
+  WEFT_ASSIGN_OR_RETURN(Shape resized, ShapeWith(ctx, kPictures, kNewSize));
+  WEFT_ASSIGN_OR_RETURN(ResizePlan plan, PlanSizes(ctx, kPictures, kNewSize, ctx.shape(kPictures), resized));
   ctx.set(floats, std::move(resized));
   ctx.set_scratch(kernels::ResizeScratchBytes<K>(plan));
   return plan;
@@ -108,7 +88,7 @@ void WidenElements(const void* from, int64_t first, float* to, int64_t n) {
 
 template <int K>
 constexpr auto Run = []<class T>(const ResizePlan& plan, RunContext& ctx) {
-  const T* const in = ctx.in<T>(images).data();
+  const T* const in = ctx.in<T>(kPictures).data();
   const auto to = ctx.out<std::conditional_t<K == 1, T, float>>(floats);
   if (to.empty()) return;
   if constexpr (K == 1) {
@@ -128,40 +108,40 @@ constexpr auto RunGradient = []<class T>(const ResizePlan& plan, RunContext& ctx
 
 // ---- gradients ---------------------------------------------------------------------------------------------------------------
 
-GradientAttrs PlacesOf(const GradientBuilder& g) { return SameAttrs(g, {align_corners.name, half_pixel_centers.name}); }
+GradientAttrs PlacesOf(const GradientBuilder& g) { return SameAttrs(g, {kAlignCorners.name, half_pixel_centers.name}); }
 
 Status MixGradient(GradientBuilder& g, std::string_view block) {
-  g.Set(images, g.Add(block, {{"grads", {g.grad(floats)}}, {"original_image", {g.in(images)}}}, PlacesOf(g)));
+  g.Set(kPictures, g.Add(block, {{"grads", {g.grad(floats)}}, {"original_image", {g.in(kPictures)}}}, PlacesOf(g)));
   return {};
 }
 Status BilinearGradient(GradientBuilder& g) {
-  return IsFloating(g.dtype(g.in(images))) ? MixGradient(g, "ResizeBilinearGrad") : Status();
+  return IsFloating(g.dtype(g.in(kPictures))) ? MixGradient(g, "ResizeBilinearGrad") : Status();
 }
 /// TensorFlow has none for short floats.
 Status BicubicGradient(GradientBuilder& g) {
-  const DType dtype = g.dtype(g.in(images));
+  const DType dtype = g.dtype(g.in(kPictures));
   return dtype == DType::kFloat || dtype == DType::kDouble ? MixGradient(g, "ResizeBicubicGrad") : Status();
 }
 Status NearestGradient(GradientBuilder& g) {
-  const GradientValue shape = g.Add("Shape", {{"input", {g.in(images)}}});
+  const GradientValue shape = g.Add("Shape", {{"input", {g.in(kPictures)}}});
   const GradientValue begin = g.Constant(Tensor::Of<int32_t>({1}, Shape{1})), two = g.Constant(Tensor::Of<int32_t>({2}, Shape{1}));
   const GradientValue sizes = g.Add("Slice", {{"input", {shape}}, {"begin", {begin}}, {"size", {two}}});
-  g.Set(images, g.Add("ResizeNearestNeighborGrad", {{"grads", {g.grad(floats)}}, {"size", {sizes}}}, PlacesOf(g)));
+  g.Set(kPictures, g.Add("ResizeNearestNeighborGrad", {{"grads", {g.grad(floats)}}, {"size", {sizes}}}, PlacesOf(g)));
   return {};
 }
 
 template <class P>
 auto Forward(const char* name, const char* summary, const P& resized, GradientFunction gradient) {
   return Block(name, summary)
-      .Ports(images, size, resized)
+      .Ports(kPictures, kNewSize, resized)
       .Types("T", kReals)
-      .Attrs(align_corners, half_pixel_centers)
-      .ShapedBy(size)
+      .Attrs(kAlignCorners, half_pixel_centers)
+      .ShapedBy(kNewSize)
       .Gradient(std::move(gradient));
 }
 template <class Types, class... Ports>
 auto Backward(const char* name, const char* summary, Types types, const Ports&... ports) {
-  return Block(name, summary).Ports(ports..., output).Types("T", types).Attrs(align_corners, half_pixel_centers).Internal();
+  return Block(name, summary).Ports(ports..., output).Types("T", types).Attrs(kAlignCorners, half_pixel_centers).Internal();
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What ResizeArea and QuantizedResizeBilinear share: ports, attributes and sizes.
+// What the blocks that bring pictures to another size share: ports, attributes and sizes.
 #pragma once
 
 #include "blocks/kernels/image/resize.h"
@@ -13,27 +13,41 @@ inline constexpr char kResizedDoc[] = "[batch, new height, new width, channels]"
 inline constexpr Attr<bool> kAlignCorners{"align_corners", "false",
     "whether the corner pixels of both sizes are the same, rather than their outer edges"};
 
+/// The values of a port that gives a height and a width.
+template <InputPort S>
+Result<Ints> HeightAndWidth(const PlanContext& ctx, const S& sizes) {
+  if (ctx.shape(sizes) != Shape{2}) return ctx.Error(sizes, "needs 2 numbers, height and width, found shape ", ctx.shape(sizes));
+  Ints given = ctx.ints(sizes);
+  if (given[0] < 1 || given[1] < 1) return ctx.Error(sizes, "needs sizes of 1 or more, found ", given[0], " and ", given[1]);
+  return given;
+}
+
+/// The shape of `pictures` with the height and width that the values of `sizes` give.
+template <InputPort P, InputPort S>
+Result<Shape> ShapeWith(const PlanContext& ctx, const P& pictures, const S& sizes) {
+  const Shape& shape = ctx.shape(pictures);
+  if (shape.rank() != 4) return ctx.Error(pictures, "needs rank 4, found shape ", shape);
+  WEFT_ASSIGN_OR_RETURN(const Ints given, HeightAndWidth(ctx, sizes));
+  return AtPort(sizes, Shape::Make(Ints{shape[0], given[0], given[1], shape[3]}));
+}
+
 /// Checks both inputs and sets the shape of `resized`.
 template <OutputPort P>
 Result<kernels::ResizePlan> PlanResized(PlanContext& ctx, const P& resized, bool half_pixel_centers) {
+  WEFT_ASSIGN_OR_RETURN(const Shape out, ShapeWith(ctx, kPictures, kNewSize));
   const Shape& shape = ctx.shape(kPictures);
-  if (shape.rank() != 4) return ctx.Error(kPictures, "needs rank 4, found shape ", shape);
   if (shape[1] < 1 || shape[2] < 1 || shape[3] < 1) {
     return ctx.Error(kPictures, "needs pictures of at least one pixel and channel, found shape ", shape);
   }
-  if (ctx.shape(kNewSize) != Shape{2}) return ctx.Error(kNewSize, "needs 2 numbers, height and width, found shape ", ctx.shape(kNewSize));
-  const Ints sizes = ctx.ints(kNewSize);
-  if (sizes[0] < 1 || sizes[1] < 1) return ctx.Error(kNewSize, "needs sizes of 1 or more, found ", sizes[0], " and ", sizes[1]);
-  const int64_t dims[] = {shape[0], sizes[0], sizes[1], shape[3]};
-  WEFT_RETURN_IF_ERROR(ctx.set_checked(resized, dims, kNewSize));
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, kPictures.name));
-  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(Shape(dims), kNewSize.name));
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(out, kNewSize.name));
+  ctx.set(resized, out);
   kernels::ResizePlan plan;
   plan.batch = shape[0];
   plan.channels = shape[3];
   for (auto [axis, i] : {std::pair(&plan.y, 1), std::pair(&plan.x, 2)}) {
     const bool aligned = ctx.attr(kAlignCorners) && shape[i] > 1;  // one pixel is not a corner to each side
-    *axis = {shape[i], dims[i], kernels::ResizeScale(shape[i], dims[i], aligned), aligned, half_pixel_centers};
+    *axis = {shape[i], out[i], kernels::ResizeScale(shape[i], out[i], aligned), aligned, half_pixel_centers};
   }
   return plan;
 }

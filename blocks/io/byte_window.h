@@ -11,7 +11,7 @@
 namespace weft::blocks {
 
 /// Whether the run is to end; never where there are no workers.
-inline bool IsStopped(const Services& services) { return services.workers != nullptr && services.workers->Stopped(); }
+inline bool IsStopped(const Services& services) { return IsStopped(services.workers); }
 
 /// Bytes that follow one another in a stream, as far as they were read. Of the services, workers and the budget are used, which may be null.
 /// Used by one thread at a time.

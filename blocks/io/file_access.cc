@@ -38,8 +38,6 @@ bool HasPattern(std::string_view text) { return text.find_first_of("*?[") != std
 /// A folder that is not there, or that the system does not let be read, has no names; other failures are told.
 bool HasNoNames(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES || error == EPERM; }
 
-bool IsStopped(const Workers* workers) { return workers != nullptr && workers->Stopped(); }
-
 /// The names in a folder that match a pattern, sorted.
 Result<std::vector<std::string>> NamesIn(const fs::path& folder, const std::string& pattern, const Workers* workers) {
   constexpr int kNamesBetweenLooks = 256;
@@ -153,14 +151,20 @@ Status InputFile::ReadAt(uint64_t offset, std::span<char> to) const {
   return {};
 }
 
+Status InputFile::ReadLong(uint64_t offset, std::span<char> to, const Workers* workers, FunctionRef<void(std::string_view)> use) const {
+  for (size_t at = 0; at < to.size(); at += kFilePieceBytes) {
+    if (IsStopped(workers)) return kernels::RunStopped();
+    const auto piece = to.subspan(at, std::min(kFilePieceBytes, to.size() - at));
+    WEFT_RETURN_IF_ERROR(ReadAt(offset + at, piece));
+    use({piece.data(), piece.size()});
+  }
+  return {};
+}
+
 Result<String> ReadWholeFile(const Services& services, std::string_view name) {
-  constexpr size_t kPieceBytes = size_t{1} << 22;  // read between two looks at whether the run is to end
   WEFT_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(*services.files, name));
   WEFT_ASSIGN_OR_RETURN(String bytes, String::Uninitialized(file.size(), services.budget));
-  for (size_t at = 0; at < file.size(); at += kPieceBytes) {
-    if (services.workers->Stopped()) return kernels::RunStopped();
-    WEFT_RETURN_IF_ERROR(file.ReadAt(at, std::span(bytes.mutable_data() + at, std::min<size_t>(kPieceBytes, file.size() - at))));
-  }
+  WEFT_RETURN_IF_ERROR(file.ReadLong(0, {bytes.mutable_data(), bytes.size()}, services.workers));
   return bytes;
 }
 

@@ -20,6 +20,11 @@ namespace weft::blocks {
 /// folder, or a folder for a file), resource_exhausted (a full disk, too many files), invalid_argument (a bad name), else internal.
 Status FileError(int error, std::string_view doing, const std::filesystem::path& path);
 
+/// Whether the run of `workers`, which may be null, is to end.
+inline bool IsStopped(const Workers* workers) { return workers != nullptr && workers->Stopped(); }
+/// Bytes that are read, written or copied between two looks at whether a run is to end.
+inline constexpr size_t kFilePieceBytes = size_t{1} << 22;
+
 /// A regular file, open for reading. Reading from several threads is safe.
 class InputFile {
  public:
@@ -34,6 +39,9 @@ class InputFile {
   const std::filesystem::path& path() const { return path_; }
   /// Fills `to` from `offset`. data_loss where the file ends before.
   Status ReadAt(uint64_t offset, std::span<char> to) const;
+  /// The same of many bytes: cancelled where the run of `workers`, which may be null, is to end. Calls use(piece) for those that are there.
+  Status ReadLong(uint64_t offset, std::span<char> to, const Workers* workers,
+                  FunctionRef<void(std::string_view)> use = [](std::string_view) {}) const;
 
  private:
   static Result<InputFile> OpenAt(const std::filesystem::path& path, int& error);

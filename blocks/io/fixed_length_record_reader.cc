@@ -111,13 +111,11 @@ constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
 }  // namespace
 
 BlockDef FixedLengthRecordReader() {
-  return Block("FixedLengthRecordReader", "A reader that gives the records, all of one size, of the files whose names a queue holds.")
+  return ReaderBlock("FixedLengthRecordReader", "A reader that gives the records, all of one size, of the files whose names a queue holds.")
       .Details("The key of a record is the file's name, a colon and the number of the record in it, from 0.")
-      .Ports(reader_handle)
       .Attrs(header_bytes, record_bytes, footer_bytes, hop_bytes, container, shared_name, encoding)
       .Alias("FixedLengthRecordReaderV2")
-      .NotDifferentiable()
-      .Kernel(Plan, RunReader<Parameters>, Bind);
+      .Kernel(Plan, RunReader, Bind);
 }
 
 }  // namespace weft::blocks

@@ -57,13 +57,11 @@ constexpr auto Bind = [](const ReaderName& name, BindContext& ctx) {
 }  // namespace
 
 BlockDef LMDBReader() {
-  return Block("LMDBReader", "A reader that gives the records of LMDB files whose names a queue holds, in the order of their keys.")
+  return ReaderBlock("LMDBReader", "A reader that gives the records of LMDB files whose names a queue holds, in the order of their keys.")
       .Details("A name is that of the file or of the folder that has it as data.mdb. The key of a record is that in the file. Nothing is written, "
                "and no lock is taken: the file must not change meanwhile.")
-      .Ports(reader_handle)
       .Attrs(container, shared_name)
-      .NotDifferentiable()
-      .Kernel(Plan, RunReader<ReaderName>, Bind);
+      .Kernel(Plan, RunReader, Bind);
 }
 
 }  // namespace weft::blocks

@@ -24,8 +24,10 @@ Result<Encoding> EncodingOf(const PlanContext& ctx, const Attr<std::string>& att
 Result<ResourceHandle> BindReader(BindContext& ctx, const ReaderName& name, std::string_view block,
                                   FunctionRef<std::unique_ptr<RecordSource>()> make_source);
 
-/// Gives the handle; P is what the block planned.
-template <class P>
-constexpr auto RunReader = [](const P&, RunContext& ctx) { ctx.out<ResourceHandle>(reader_handle)[0] = ctx.state_handle(); };
+/// Gives the handle.
+inline constexpr auto RunReader = [](const auto&, RunContext& ctx) { ctx.out<ResourceHandle>(reader_handle)[0] = ctx.state_handle(); };
+inline BlockBuilder<> ReaderBlock(const char* name, const char* summary) {
+  return Block(name, summary).Ports(reader_handle).NotDifferentiable();
+}
 
 }  // namespace weft::blocks::readers

@@ -93,67 +93,56 @@ constexpr auto RunRestore = [](const NoParameters&, ProduceContext& ctx) -> Stat
 }  // namespace
 
 BlockDef ReaderRead() {
-  return Block("ReaderRead", "Reads the next record, from a file that the queue names where a new one is needed.")
+  return StateBlock("ReaderRead", "Reads the next record, from a file that the queue names where a new one is needed.")
       .Ports(reader_handle, queue_handle, key, value)
       .Alias("ReaderReadV2")
       .Waits()
-      .NotDifferentiable()
       .Producer(PlanRead, RunRead);
 }
 
 BlockDef ReaderReadUpTo() {
-  return Block("ReaderReadUpTo", "Reads up to a number of records of one file.")
+  return StateBlock("ReaderReadUpTo", "Reads up to a number of records of one file.")
       .Ports(reader_handle, queue_handle, num_records, keys, values)
       .Alias("ReaderReadUpToV2")
       .Waits()
-      .NotDifferentiable()
       .Producer(PlanReadUpTo, RunReadUpTo);
 }
 
 BlockDef ReaderNumRecordsProduced() {
-  return Block("ReaderNumRecordsProduced", "How many records a reader has given.")
+  return StateBlock("ReaderNumRecordsProduced", "How many records a reader has given.")
       .Ports(reader_handle, records_produced)
       .Alias("ReaderNumRecordsProducedV2")
-      .Stateful()
-      .NotDifferentiable()
       .Kernel(PlanReader, RunCount<&RecordReader::records_produced>);
 }
 
 BlockDef ReaderNumWorkUnitsCompleted() {
-  return Block("ReaderNumWorkUnitsCompleted", "How many files a reader has read to their end.")
+  return StateBlock("ReaderNumWorkUnitsCompleted", "How many files a reader has read to their end.")
       .Ports(reader_handle, units_completed)
       .Alias("ReaderNumWorkUnitsCompletedV2")
-      .Stateful()
-      .NotDifferentiable()
       .Kernel(PlanReader, RunCount<&RecordReader::files_completed>);
 }
 
 BlockDef ReaderReset() {
-  return Block("ReaderReset", "Makes a reader as new: it forgets the file it is in, and its counts.")
+  return StateBlock("ReaderReset", "Makes a reader as new: it forgets the file it is in, and its counts.")
       .Ports(reader_handle)
       .Alias("ReaderResetV2")
-      .Stateful()
-      .NotDifferentiable()
       .Producer(PlanReader, RunReset);
 }
 
 BlockDef ReaderSerializeState() {
-  return Block("ReaderSerializeState", "The state of a reader as a string, for ReaderRestoreState.")
+  return StateBlock("ReaderSerializeState", "The state of a reader as a string, for ReaderRestoreState.")
       .Details("Only an IdentityReader and a WholeFileReader can tell theirs so; a snapshot of the page keeps that of each reader.")
       .Ports(reader_handle, state)
       .Alias("ReaderSerializeStateV2")
-      .Stateful()
-      .NotDifferentiable()
       .Producer(PlanReader, RunSerialize);
 }
 
 BlockDef ReaderRestoreState() {
-  return Block("ReaderRestoreState", "Brings a reader to the state that ReaderSerializeState kept, also one of another reader of its kind.")
+  return StateBlock("ReaderRestoreState",
+                    "Brings a reader to the state that ReaderSerializeState kept, also one of another reader of its kind.")
       .Details("Where the state is refused the reader is as new.")
       .Ports(reader_handle, restored_state)
       .Alias("ReaderRestoreStateV2")
-      .Stateful()
-      .NotDifferentiable()
       .Producer(PlanRestore, RunRestore);
 }
 

@@ -207,12 +207,8 @@ Result<std::function<void()>> RecordYielder::Load(StateReader& in) {
 
 void RecordYielder::Reset() {
   std::lock_guard lock(mutex_);
-  state_.epoch = 0;
+  state_ = {};
   state_.random.seed(static_cast<uint64_t>(spec_.seed));
-  state_.buffer.clear();
-  state_.shards.clear();
-  state_.turn = 0;
-  state_.any = false;
 }
 
 }  // namespace weft::blocks

@@ -122,44 +122,36 @@ constexpr auto RunRestoreSlice = [](const RestoreParameters& p, ProduceContext& 
 }  // namespace
 
 BlockDef Save() {
-  return Block("Save", "Writes tensors to a file, which it replaces at once when all is written.")
+  return StateBlock("Save", "Writes tensors to a file, which it replaces at once when all is written.")
       .Details("The file is a version 1 checkpoint, which Restore and TensorFlow read.")
       .Ports(filename, tensor_names, data)
       .Attrs(types)
       .Inferred(types)
-      .Stateful()
-      .NotDifferentiable()
       .Producer(PlanSave, RunSave);
 }
 
 BlockDef Restore() {
-  return Block("Restore", "Reads a tensor from the files of a checkpoint that Save wrote.")
+  return StateBlock("Restore", "Reads a tensor from the files of a checkpoint that Save wrote.")
       .Details("The files are version 1 checkpoints, as Save and TensorFlow's Save write them.")
       .Ports(file_pattern, tensor_name, tensor)
       .Attrs(dt, preferred_shard)
-      .Stateful()
-      .NotDifferentiable()
       .Producer(PlanRestore, RunRestore);
 }
 
 BlockDef SaveSlices() {
-  return Block("SaveSlices", "Writes tensors, or parts of larger ones, to a file, which it replaces at once when all is written.")
+  return StateBlock("SaveSlices", "Writes tensors, or parts of larger ones, to a file, which it replaces at once when all is written.")
       .Details("The file is a version 1 checkpoint. Parts of one tensor, in one file or several, have its name; Restore puts them together.")
       .Ports(filename, tensor_names, shapes_and_slices, slices_data)
       .Attrs(types)
       .Inferred(types)
-      .Stateful()
-      .NotDifferentiable()
       .Producer(PlanSaveSlices, RunSaveSlices);
 }
 
 BlockDef RestoreSlice() {
-  return Block("RestoreSlice", "Reads a part of a tensor from the files of a checkpoint that Save or SaveSlices wrote.")
+  return StateBlock("RestoreSlice", "Reads a part of a tensor from the files of a checkpoint that Save or SaveSlices wrote.")
       .Details("The part need not be one that was saved as such.")
       .Ports(file_pattern, tensor_name, shape_and_slice, tensor)
       .Attrs(dt, preferred_shard)
-      .Stateful()
-      .NotDifferentiable()
       .Producer(PlanRestoreSlice, RunRestoreSlice);
 }
 

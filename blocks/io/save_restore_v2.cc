@@ -106,25 +106,21 @@ constexpr auto RunRestore = [](const DTypes& types, ProduceContext& ctx) -> Stat
 }  // namespace
 
 BlockDef SaveV2() {
-  return Block("SaveV2", "Writes tensors, or parts of larger ones, to a checkpoint, which it replaces when all is written.")
+  return StateBlock("SaveV2", "Writes tensors, or parts of larger ones, to a checkpoint, which it replaces when all is written.")
       .Details("The checkpoint is a version 2 one, of two files, which RestoreV2 and TensorFlow read. Parts of one tensor have its name; RestoreV2 "
                "puts them together.")
       .Ports(prefix, tensor_names, shape_and_slices, saved)
       .Attrs(saved_types)
       .Inferred(saved_types)
-      .Stateful()
-      .NotDifferentiable()
       .Producer(PlanSave, RunSave);
 }
 
 BlockDef RestoreV2() {
-  return Block("RestoreV2", "Reads tensors, or parts of them, from a checkpoint.")
+  return StateBlock("RestoreV2", "Reads tensors, or parts of them, from a checkpoint.")
       .Details("Where there is no version 2 checkpoint of that name, a version 1 checkpoint is read: the file of the name, or all files that match "
                "it as a pattern.")
       .Ports(prefix, tensor_names, shape_and_slices, restored)
       .Attrs(dtypes)
-      .Stateful()
-      .NotDifferentiable()
       .Producer(PlanRestore, RunRestore);
 }
 

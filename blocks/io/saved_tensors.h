@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "blocks/data_flow/state_block.h"
+
 #include "blocks/io/checkpoint/parts.h"
 #include "blocks/limits.h"
 

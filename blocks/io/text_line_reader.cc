@@ -104,14 +104,12 @@ constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
 }  // namespace
 
 BlockDef TextLineReader() {
-  return Block("TextLineReader", "A reader that gives the lines of the files whose names a queue holds.")
+  return ReaderBlock("TextLineReader", "A reader that gives the lines of the files whose names a queue holds.")
       .Details("The key of a record is the file's name, a colon and the number of the line in it, from 1. A line end is no part of the line, nor "
                "is a carriage return before it.")
-      .Ports(reader_handle)
       .Attrs(skip_header_lines, container, shared_name)
       .Alias("TextLineReaderV2")
-      .NotDifferentiable()
-      .Kernel(Plan, RunReader<Parameters>, Bind);
+      .Kernel(Plan, RunReader, Bind);
 }
 
 }  // namespace weft::blocks

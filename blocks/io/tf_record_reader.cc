@@ -142,14 +142,12 @@ constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
 std::unique_ptr<RecordSource> MakeTFRecordSource(Encoding encoding) { return std::make_unique<TFRecordSource>(encoding); }
 
 BlockDef TFRecordReader() {
-  return Block("TFRecordReader", "A reader that gives the records of TensorFlow's record files whose names a queue holds.")
+  return ReaderBlock("TFRecordReader", "A reader that gives the records of TensorFlow's record files whose names a queue holds.")
       .Details("The key of a record is the file's name, a colon and the byte in the file, as it is when expanded, at which the record begins. "
                "Lengths and data are compared with their checksums.")
-      .Ports(reader_handle)
       .Attrs(container, shared_name, compression_type)
       .Alias("TFRecordReaderV2")
-      .NotDifferentiable()
-      .Kernel(Plan, RunReader<Parameters>, Bind);
+      .Kernel(Plan, RunReader, Bind);
 }
 
 }  // namespace weft::blocks

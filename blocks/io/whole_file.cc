@@ -1,9 +1,8 @@
 // ReadFile and WriteFile: a whole file as one string.
+#include "blocks/data_flow/state_block.h"
 #include "blocks/io/file_access.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
-#include "weft/block/block.h"
-
 namespace weft::blocks {
 namespace {
 
@@ -11,13 +10,9 @@ constexpr In<0> filename{"filename", "DT_STRING", "a scalar: the name of the fil
 constexpr In<1> contents{"contents", "DT_STRING", "a scalar: the bytes to write"};
 constexpr Out<0> read_contents{"contents", "DT_STRING", "a scalar: the bytes of the file"};
 
-constexpr size_t kPieceBytes = size_t{1} << 22;  // written between two looks at whether the run is to end
-
 constexpr auto RunRead = [](const NoParameters&, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(String bytes, AtPort(filename, ReadWholeFile(ctx.services(), ctx.in<String>(filename)[0])));
-  WEFT_ASSIGN_OR_RETURN(Tensor text, ctx.Allocate(DType::kString, Shape{}));
-  text.values<String>()[0] = std::move(bytes);
-  ctx.Emit(read_contents, std::move(text));
+  ctx.Emit(read_contents, Tensor::Scalar<String>(std::move(bytes)));
   return {};
 };
 
@@ -26,9 +21,9 @@ constexpr auto PlanWrite = [](PlanContext& ctx) { return CheckScalars(ctx, filen
 
 Status WriteAll(const ProduceContext& ctx, std::string_view name, std::string_view bytes) {
   WEFT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(ctx.files(), name, true));
-  for (size_t at = 0; at < bytes.size(); at += kPieceBytes) {
+  for (size_t at = 0; at < bytes.size(); at += kFilePieceBytes) {
     if (ctx.cancelled()) return kernels::RunStopped();
-    WEFT_RETURN_IF_ERROR(file.Write(std::string_view(bytes).substr(at, kPieceBytes)));
+    WEFT_RETURN_IF_ERROR(file.Write(std::string_view(bytes).substr(at, kFilePieceBytes)));
   }
   return file.Commit();
 }
@@ -40,16 +35,13 @@ constexpr auto RunWrite = [](const NoParameters&, ProduceContext& ctx) -> Status
 }  // namespace
 
 BlockDef ReadFile() {
-  return Block("ReadFile", "The bytes of a file as one string.")
-      .Ports(filename, read_contents).Stateful().NotDifferentiable().Producer(PlanRead, RunRead);
+  return StateBlock("ReadFile", "The bytes of a file as one string.").Ports(filename, read_contents).Producer(PlanRead, RunRead);
 }
 
 BlockDef WriteFile() {
-  return Block("WriteFile", "Writes a string to a file, which it replaces at once when all is written.")
+  return StateBlock("WriteFile", "Writes a string to a file, which it replaces at once when all is written.")
       .Details("Folders that are missing on the way are made.")
       .Ports(filename, contents)
-      .Stateful()
-      .NotDifferentiable()
       .Producer(PlanWrite, RunWrite);
 }
 

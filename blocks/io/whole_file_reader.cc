@@ -50,24 +50,20 @@ constexpr auto BindWholeFile = [](const ReaderName& name, BindContext& ctx) {
 }  // namespace
 
 BlockDef IdentityReader() {
-  return Block("IdentityReader", "A reader that gives the strings of a queue as they are, as key and as value.")
+  return ReaderBlock("IdentityReader", "A reader that gives the strings of a queue as they are, as key and as value.")
       .Details("Its state can be kept by ReaderSerializeState.")
-      .Ports(reader_handle)
       .Attrs(container, shared_name)
       .Alias("IdentityReaderV2")
-      .NotDifferentiable()
-      .Kernel(Plan, RunReader<ReaderName>, BindIdentity);
+      .Kernel(Plan, RunReader, BindIdentity);
 }
 
 BlockDef WholeFileReader() {
-  return Block("WholeFileReader", "A reader that gives the files whose names a queue holds, each as one record.")
+  return ReaderBlock("WholeFileReader", "A reader that gives the files whose names a queue holds, each as one record.")
       .Details("The key of a record is the file's name. A file that cannot be read is tried again at the next reading, until ReaderReset. The "
                "reader's state can be kept by ReaderSerializeState.")
-      .Ports(reader_handle)
       .Attrs(container, shared_name)
       .Alias("WholeFileReaderV2")
-      .NotDifferentiable()
-      .Kernel(Plan, RunReader<ReaderName>, BindWholeFile);
+      .Kernel(Plan, RunReader, BindWholeFile);
 }
 
 }  // namespace weft::blocks

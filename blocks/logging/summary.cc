@@ -26,8 +26,6 @@ constexpr Out<0> summary{"summary", "DT_STRING", "a scalar: a Summary message"};
 // Fields of the messages.
 constexpr uint32_t kValue = 1;                                             // Summary
 constexpr uint32_t kTag = 1, kSimple = 2, kHistogram = 5, kNode = 7, kTensor = 8;  // Summary.Value
-constexpr uint32_t kContent = 4;                                           // TensorProto
-
 /// A text that may be empty, which messages leave out.
 void PutText(std::string& out, uint32_t field, std::string_view text) {
   if (!text.empty()) PutBytesField(out, field, text);
@@ -148,11 +146,6 @@ constexpr Attr<std::string> description{"description", "", "what the tensor is; 
 constexpr Attr<Strings> labels{"labels", "{}", "labels of the tensor; not part of the summary"};
 constexpr Attr<std::string> display_name{"display_name", "", "a name to show; not part of the summary"};
 
-struct Written {
-  DType dtype = DType::kInvalid;
-  std::string head;  // type and shape of the TensorProto
-};
-
 /// The id of the block, under which TensorBoard files the tensor.
 class BlockName : public Resource {
  public:
@@ -161,11 +154,7 @@ class BlockName : public Resource {
   const std::string id;
 };
 
-Result<Written> Plan(PlanContext& ctx) {
-  Written written{ctx.dtype(tensor), {}};
-  protobuf::PutTensorHead(written.head, written.dtype, ctx.shape(tensor));
-  return written;
-}
+Result<DType> Plan(PlanContext& ctx) { return ctx.dtype(tensor); }
 
 /// A field of many bytes, until the run is to end.
 void PutLong(std::string& out, uint32_t field, std::string_view bytes, const RunContext& ctx) {
@@ -177,15 +166,14 @@ void PutLong(std::string& out, uint32_t field, std::string_view bytes, const Run
   });
 }
 
-constexpr auto Run = [](const Written& written, RunContext& ctx) {
+constexpr auto Run = [](const DType& dtype, RunContext& ctx) {
   const auto elements = ctx.in<std::byte>(tensor);
-  const auto count = static_cast<int64_t>(elements.size());
-  std::string proto = written.head, value, message;
-  if (written.dtype == DType::kString) {
-    protobuf::PutValues(proto, written.dtype, elements.data(), count, &ctx.workers());
+  std::string proto, value, message;
+  if (dtype == DType::kString) {  // one by one in a field of their own
+    protobuf::PutTensorHead(proto, dtype, ctx.shape(tensor));
+    protobuf::PutValues(proto, dtype, elements.data(), static_cast<int64_t>(elements.size()), &ctx.workers());
   } else {
-    const size_t bytes = static_cast<size_t>(count) * ElementSize(written.dtype);
-    if (bytes > 0) PutLong(proto, kContent, {reinterpret_cast<const char*>(elements.data()), bytes}, ctx);
+    protobuf::PutTensor(proto, dtype, ctx.shape(tensor), elements.data(), ctx.workers());
   }
   PutText(value, kNode, ctx.state<BlockName>().id);
   PutLong(value, kTensor, proto, ctx);
@@ -193,7 +181,7 @@ constexpr auto Run = [](const Written& written, RunContext& ctx) {
   Emit(ctx, std::move(message));
 };
 
-constexpr auto Bind = [](const Written&, BindContext& ctx) {
+constexpr auto Bind = [](const DType&, BindContext& ctx) {
   return ctx.Own([&]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<BlockName>(BlockIdOf(ctx))); });
 };
 

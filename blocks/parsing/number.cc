@@ -9,14 +9,6 @@
 namespace weft::blocks {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\n\v\f\r";
-
-std::string_view WithoutBlanks(std::string_view text) {
-  const size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 /// Takes the sign off the front; true for a minus.
 bool TakeSign(std::string_view& text) {
   if (text.empty() || (text[0] != '-' && text[0] != '+')) return false;
@@ -68,6 +60,13 @@ bool Parse(std::string_view text, T& number) {
 }
 
 }  // namespace
+
+std::string_view WithoutBlanks(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\n\v\f\r";
+  const size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
 
 template <class T>
 bool ParseNumber(std::string_view text, T& number) {

@@ -141,7 +141,8 @@ class Parser {
     if (ctx_.cancelled()) return kernels::RunStopped();  // not every example was read
     WEFT_RETURN_IF_ERROR(AllocateByCounts());
     WEFT_RETURN_IF_ERROR(ForElements(ctx_.workers(), examples_, [&](int64_t i, auto& stop) { return StoreExample(i, stop); }, kGrain));
-    return EmitAll();
+    EmitAll();
+    return {};
   }
 
  private:
@@ -312,20 +313,16 @@ class Parser {
     return {};
   }
 
-  Status EmitAll() {
+  void EmitAll() {
     for (int k = 0; k < p_.sparse; ++k) {
       const auto c = static_cast<size_t>(k);
-      WEFT_ASSIGN_OR_RETURN(Tensor shape, ctx_.Allocate(DType::kInt64, Shape{2}));
-      shape.values<int64_t>()[0] = examples_;
-      shape.values<int64_t>()[1] = most_[c];
       ctx_.Emit(sparse_indices, std::move(indices_[c]), k);
       ctx_.Emit(sparse_values, std::move(values_[c]), k);
-      ctx_.Emit(sparse_shapes, std::move(shape), k);
+      ctx_.Emit(sparse_shapes, Tensor::Of<int64_t>({examples_, most_[c]}), k);
     }
     for (size_t c = static_cast<size_t>(p_.sparse); c < values_.size(); ++c) {
       ctx_.Emit(dense_values, std::move(values_[c]), static_cast<int>(c) - p_.sparse);
     }
-    return {};
   }
 
   const Parameters& p_;

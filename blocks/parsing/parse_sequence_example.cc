@@ -165,13 +165,6 @@ class Parser {
       return example::StoreValues<T>(feature, to.values<T>().data() + first, count, ctx_.services().budget, stop_);
     });
   }
-  /// A shape as a tensor.
-  Result<Tensor> Sizes(std::initializer_list<int64_t> sizes) {
-    WEFT_ASSIGN_OR_RETURN(Tensor tensor, ctx_.Allocate(DType::kInt64, Shape{static_cast<int64_t>(sizes.size())}));
-    std::copy(sizes.begin(), sizes.end(), tensor.values<int64_t>().begin());
-    return tensor;
-  }
-
   Status ContextSparse(int k, DType dtype) {
     const std::string_view key = Key(context_sparse_keys, k);
     const auto at = message_.context().find(key);
@@ -182,10 +175,9 @@ class Parser {
     WEFT_RETURN_IF_ERROR(Store(feature, values, 0, size.count));
     int64_t* index = indices.values<int64_t>().data();
     for (int64_t i = 0; i < size.count && !stop_(); ++i) index[i] = i;
-    WEFT_ASSIGN_OR_RETURN(Tensor shape, Sizes({size.count}));
     ctx_.Emit(context_sparse_indices, std::move(indices), k);
     ctx_.Emit(context_sparse_values, std::move(values), k);
-    ctx_.Emit(context_sparse_shapes, std::move(shape), k);
+    ctx_.Emit(context_sparse_shapes, Tensor::Of<int64_t>({size.count}), k);
     return {};
   }
 
@@ -231,10 +223,9 @@ class Parser {
         index[2 * first + 1] = n;
       }
     }
-    WEFT_ASSIGN_OR_RETURN(Tensor shape, Sizes({static_cast<int64_t>(steps.size()), most}));
     ctx_.Emit(list_sparse_indices, std::move(indices), k);
     ctx_.Emit(list_sparse_values, std::move(values), k);
-    ctx_.Emit(list_sparse_shapes, std::move(shape), k);
+    ctx_.Emit(list_sparse_shapes, Tensor::Of<int64_t>({static_cast<int64_t>(steps.size()), most}), k);
     return {};
   }
 

@@ -1,6 +1,7 @@
 // The places of two sparse tensors, each in row-major order, gone through side by side.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include "blocks/element_moves.h"
@@ -43,14 +44,14 @@ struct Cursor {
   const int64_t* index() const { return indices + at * rank; }
 };
 
-/// Goes through the places of both in order; calls take(place or null of each). Leaves when the run is to end.
-template <class Take>
-void MergePlaces(Cursor a, Cursor b, const Workers& workers, Take&& take) {
+/// Goes through the places of both in order; calls visit(place or null of each). Leaves when the run is to end.
+template <class Visit>
+void MergePlaces(Cursor a, Cursor b, const Workers& workers, Visit&& visit) {
   kernels::StopCheck stop(workers);
   while (!a.done() || !b.done()) {
     if (stop(2 * a.rank + 4)) return;
     const int order = a.done() ? 1 : b.done() ? -1 : CompareIndices(a.index(), b.index(), static_cast<size_t>(a.rank));
-    take(order <= 0 ? &a : nullptr, order >= 0 ? &b : nullptr);
+    visit(order <= 0 ? &a : nullptr, order >= 0 ? &b : nullptr);
     if (order <= 0) ++a.at;
     if (order >= 0) ++b.at;
   }
@@ -66,6 +67,37 @@ inline Result<Tensor> Shortened(Tensor tensor, int64_t count, ProduceContext& ct
   return part;
 }
 
+/// Writes the places that take(x, y, result) is true for, and their results; gives how many. x and y are the values there, null in a tensor
+/// without the place.
+template <class T, class Take>
+int64_t MergeValues(const Operands& p, ProduceContext& ctx, Tensor& indices, Tensor& values, const Take& take) {
+  const int64_t rank = static_cast<int64_t>(p.a.rank());
+  const Cursor a{ctx.in<int64_t>(a_indices).data(), 0, p.a.count, rank}, b{ctx.in<int64_t>(b_indices).data(), 0, p.b.count, rank};
+  const T *left = ctx.in<T>(a_values).data(), *right = ctx.in<T>(b_values).data();
+  int64_t *index = indices.values<int64_t>().data(), count = 0;
+  T* value = values.values<T>().data();
+  MergePlaces(a, b, ctx.workers(), [&](const Cursor* in_a, const Cursor* in_b) {
+    if (!take(in_a != nullptr ? left + in_a->at : nullptr, in_b != nullptr ? right + in_b->at : nullptr, value[count])) return;
+    const int64_t* from = (in_a != nullptr ? in_a : in_b)->index();
+    std::copy(from, from + rank, index + count * rank);
+    ++count;
+  });
+  return count;
+}
+/// Emits what MergeValues gives, for values of one of the types.
+template <class Types, class I, class V, class Take>
+Status EmitMerged(const Operands& p, Types types, ProduceContext& ctx, const I& indices_port, const V& values_port, const Take& take) {
+  const int64_t most = p.a.count + p.b.count, rank = static_cast<int64_t>(p.a.rank());  // both have elements in memory
+  WEFT_ASSIGN_OR_RETURN(Tensor indices, ctx.Allocate(DType::kInt64, Shape{most, rank}));
+  WEFT_ASSIGN_OR_RETURN(Tensor values, ctx.Allocate(p.dtype, Shape{most}));
+  const int64_t count = Dispatch(p.dtype, types, [&]<class T>() { return MergeValues<T>(p, ctx, indices, values, take); });
+  if (ctx.cancelled()) return kernels::RunStopped();
+  WEFT_ASSIGN_OR_RETURN(indices, Shortened(std::move(indices), count, ctx));
+  WEFT_ASSIGN_OR_RETURN(values, Shortened(std::move(values), count, ctx));
+  ctx.Emit(indices_port, std::move(indices));
+  ctx.Emit(values_port, std::move(values));
+  return {};
+}
 }  // namespace merge
 
 }  // namespace weft::blocks

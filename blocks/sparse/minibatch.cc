@@ -12,10 +12,7 @@ namespace {
 Result<SparseValue> Element(const Minibatch& batch, const int64_t* indices, const void* values, int64_t begin, int64_t end,
                             Workers& workers, const std::shared_ptr<MemoryBudget>& budget) {
   const int64_t count = end - begin, rank = static_cast<int64_t>(batch.places.rank()) - 1;
-  SparseValue element;
-  WEFT_ASSIGN_OR_RETURN(element.indices, Tensor::Allocate(DType::kInt64, Shape{count, rank}, budget));
-  WEFT_ASSIGN_OR_RETURN(element.values, Tensor::Allocate(batch.dtype, Shape{count}, budget));
-  WEFT_ASSIGN_OR_RETURN(element.shape, Tensor::Allocate(DType::kInt64, Shape{rank}, budget));
+  WEFT_ASSIGN_OR_RETURN(SparseValue element, AllocateSparse(batch.dtype, count, std::span(batch.places.size).subspan(1), budget));
   int64_t* to = element.indices.values<int64_t>().data();
   workers.For(count, 65536, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
@@ -25,7 +22,6 @@ Result<SparseValue> Element(const Minibatch& batch, const int64_t* indices, cons
   });
   const auto* from = static_cast<const std::byte*>(values) + begin * static_cast<int64_t>(ElementSize(batch.dtype));
   MovesOf(batch.dtype).CopyLong(from, element.values.data(), count, workers);
-  std::copy(batch.places.size.begin() + 1, batch.places.size.end(), element.shape.values<int64_t>().begin());
   return element;
 }
 
@@ -83,16 +79,15 @@ Status EmitStacked(std::span<const SparseValue> tensors, DType dtype, const char
     count += tensor.values.count();
   }
   const int64_t rank = tensors[0].shape.count();
-  const int64_t dims[] = {count, rank + 1};
-  auto shape = Shape::Make(dims);
-  if (!shape.ok()) return std::move(shape).status().WithPort(port);
-  WEFT_ASSIGN_OR_RETURN(Tensor indices, ctx.Allocate(DType::kInt64, std::move(*shape)));
-  WEFT_ASSIGN_OR_RETURN(Tensor values, ctx.Allocate(dtype, Shape{count}));
-  WEFT_ASSIGN_OR_RETURN(Tensor sizes, ctx.Allocate(DType::kInt64, Shape{rank + 1}));
-  int64_t *index = indices.values<int64_t>().data(), *size = sizes.values<int64_t>().data();
-  auto* value = static_cast<std::byte*>(values.data());
-  std::fill(size, size + rank + 1, int64_t{0});
+  if (auto shape = Shape::Make(Ints{count, rank + 1}); !shape.ok()) return std::move(shape).status().WithPort(port);
+  std::vector<int64_t> size(static_cast<size_t>(rank) + 1);
   size[0] = static_cast<int64_t>(tensors.size());
+  for (const SparseValue& tensor : tensors) {
+    for (size_t i = 1; i < size.size(); ++i) size[i] = std::max(size[i], tensor.shape.values<int64_t>()[i - 1]);
+  }
+  WEFT_ASSIGN_OR_RETURN(SparseValue all, AllocateSparse(dtype, count, size, ctx.services().budget));
+  int64_t* index = all.indices.values<int64_t>().data();
+  auto* value = static_cast<std::byte*>(all.values.data());
   for (size_t k = 0; k < tensors.size() && !ctx.cancelled(); ++k) {
     const SparseValue& tensor = tensors[k];
     const int64_t* from = tensor.indices.values<int64_t>().data();
@@ -104,14 +99,11 @@ Status EmitStacked(std::span<const SparseValue> tensors, DType dtype, const char
       }
     });
     MovesOf(dtype).CopyLong(tensor.values.data(), value, own, ctx.workers());
-    for (int64_t i = 0; i < rank; ++i) size[i + 1] = std::max(size[i + 1], tensor.shape.values<int64_t>()[static_cast<size_t>(i)]);
     index += own * (rank + 1);
     value += own * static_cast<int64_t>(ElementSize(dtype));
   }
   if (ctx.cancelled()) return kernels::RunStopped();
-  ctx.Emit(stacked::indices, std::move(indices));
-  ctx.Emit(stacked::values, std::move(values));
-  ctx.Emit(stacked::shape, std::move(sizes));
+  EmitSparse(ctx, stacked::indices, stacked::values, stacked::shape, std::move(all));
   return {};
 }
 

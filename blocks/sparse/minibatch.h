@@ -8,11 +8,6 @@
 
 namespace weft::blocks {
 
-/// One sparse tensor. The shape is a vector of DT_INT64.
-struct SparseValue {
-  Tensor indices, values, shape;
-};
-
 struct Minibatch {
   Places places;
   DType dtype = DType::kInvalid;

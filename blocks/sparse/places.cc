@@ -80,13 +80,25 @@ std::optional<int64_t> ProductOf(const std::vector<int64_t>& sizes) {
   return product;
 }
 
+std::vector<int64_t> DenseSteps(const std::vector<int64_t>& size) {
+  std::vector<int64_t> step(size.size());
+  int64_t elements = 1;
+  for (size_t i = size.size(); i-- > 0; elements *= size[i]) step[i] = elements;
+  return step;
+}
+
+Result<SparseValue> AllocateSparse(DType dtype, int64_t count, std::span<const int64_t> size, const std::shared_ptr<MemoryBudget>& budget) {
+  const int64_t rank = std::ssize(size);
+  SparseValue value;
+  WEFT_ASSIGN_OR_RETURN(value.indices, Tensor::Allocate(DType::kInt64, Shape{count, rank}, budget));
+  WEFT_ASSIGN_OR_RETURN(value.values, Tensor::Allocate(dtype, Shape{count}, budget));
+  WEFT_ASSIGN_OR_RETURN(value.shape, Tensor::Allocate(DType::kInt64, Shape{rank}, budget));
+  std::ranges::copy(size, value.shape.values<int64_t>().begin());
+  return value;
+}
+
 void Places::SetDenseSteps() {
-  if (std::ranges::count(size, 0) > 0) return;  // no place is inside, whatever the steps
-  int64_t steps = 1;
-  for (size_t i = rank(); i-- > 0;) {
-    step[i] = steps;
-    steps *= size[i];
-  }
+  if (std::ranges::count(size, 0) == 0) step = DenseSteps(size);  // else no place is inside, whatever the steps
 }
 
 bool Places::SetStretchedSteps(const Shape& dense) {

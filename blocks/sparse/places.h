@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "weft/block/block.h"
@@ -36,6 +37,23 @@ struct Places {
   /// asked for.
   Status CheckOrder(const void* indices, bool once, const Workers& workers) const;
 };
+
+/// One sparse tensor. The shape is a vector of DT_INT64.
+struct SparseValue {
+  Tensor indices, values, shape;
+};
+/// One of these sizes with `count` places, whose indices and values are yet to be written.
+Result<SparseValue> AllocateSparse(DType dtype, int64_t count, std::span<const int64_t> size, const std::shared_ptr<MemoryBudget>& budget);
+template <class I, class V, class S>
+void EmitSparse(ProduceContext& ctx, const I& indices, const V& values, const S& shape, SparseValue value, int k = 0) {
+  ctx.Emit(indices, std::move(value.indices), k);
+  ctx.Emit(values, std::move(value.values), k);
+  ctx.Emit(shape, std::move(value.shape), k);
+}
+
+/// What values of a type are summed in.
+template <class T>
+using SumType = std::conditional_t<Integer<T>, T, std::conditional_t<Complex<T>, complex128, double>>;
 
 /// Below 0, 0 or above it where a comes before, at, or behind b in row-major order.
 template <class I>
@@ -80,6 +98,8 @@ Result<Places> PlanSparse(PlanContext& ctx, const I& indices, const V& values, c
 
 /// "[2,3]".
 std::string PlaceText(const std::vector<int64_t>& sizes);
+/// Steps of the elements of a dense tensor, whose sizes are above 0 and can be multiplied.
+std::vector<int64_t> DenseSteps(const std::vector<int64_t>& size);
 /// The product of sizes that are 0 or more, if it can be counted.
 std::optional<int64_t> ProductOf(const std::vector<int64_t>& sizes);
 

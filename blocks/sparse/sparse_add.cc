@@ -64,46 +64,22 @@ auto Magnitude(const T& x) {
   else return static_cast<double>(std::abs(x));
 }
 
-template <class T>
-Status MergeValues(const Sum& p, Limit limit, ProduceContext& ctx, Tensor& indices, Tensor& values, int64_t& count) {
-  const int64_t rank = static_cast<int64_t>(p.a.rank());
-  const Cursor a{ctx.in<int64_t>(a_indices).data(), 0, p.a.count, rank}, b{ctx.in<int64_t>(b_indices).data(), 0, p.b.count, rank};
-  const T *left = ctx.in<T>(a_values).data(), *right = ctx.in<T>(b_values).data();
-  int64_t* index = indices.values<int64_t>().data();
-  T* value = values.values<T>().data();
-  MergePlaces(a, b, ctx.workers(), [&](const Cursor* in_a, const Cursor* in_b) {
-    T sum = in_a != nullptr ? left[in_a->at] : right[in_b->at];
-    if (in_a != nullptr && in_b != nullptr) {
-      sum = WrapAdd(sum, right[in_b->at]);
-      if (!limit.ReachedBy(Magnitude(sum))) return;  // nor is NaN kept
-    }
-    const int64_t* from = (in_a != nullptr ? in_a : in_b)->index();
-    std::copy(from, from + rank, index + count * rank);
-    value[count++] = sum;
-  });
-  return {};
-}
-
 constexpr auto Run = [](const Sum& p, ProduceContext& ctx) -> Status {
   WEFT_RETURN_IF_ERROR(p.a.Check(BytesOf(ctx, a_indices), nullptr, ctx.workers()));
   WEFT_RETURN_IF_ERROR(p.b.Check(BytesOf(ctx, b_indices), nullptr, ctx.workers()));
   WEFT_RETURN_IF_ERROR(p.a.CheckOrder(BytesOf(ctx, a_indices), false, ctx.workers()));
   WEFT_RETURN_IF_ERROR(p.b.CheckOrder(BytesOf(ctx, b_indices), false, ctx.workers()));
-  const int64_t most = p.a.count + p.b.count, rank = static_cast<int64_t>(p.a.rank());  // both have elements in memory
-  WEFT_ASSIGN_OR_RETURN(Tensor indices, ctx.Allocate(DType::kInt64, Shape{most, rank}));
-  WEFT_ASSIGN_OR_RETURN(Tensor values, ctx.Allocate(p.dtype, Shape{most}));
   const Limit limit = Dispatch(p.limit_dtype, kReals, [&]<class T>() { return Limit::Of(ctx.in<T>(thresh)[0]); });
-  int64_t count = 0;
-  WEFT_RETURN_IF_ERROR(
-      Dispatch(p.dtype, kSummed, [&]<class T>() { return MergeValues<T>(p, limit, ctx, indices, values, count); }));
-  if (ctx.cancelled()) return kernels::RunStopped();
-  WEFT_ASSIGN_OR_RETURN(indices, Shortened(std::move(indices), count, ctx));
-  WEFT_ASSIGN_OR_RETURN(values, Shortened(std::move(values), count, ctx));
   WEFT_ASSIGN_OR_RETURN(Tensor shape, ctx.Copy(a_shape, DType::kInt64));
-  ctx.Emit(sum_indices, std::move(indices));
-  ctx.Emit(sum_values, std::move(values));
   ctx.Emit(sum_shape, std::move(shape));
-  return {};
+  return EmitMerged(p, kSummed, ctx, sum_indices, sum_values, [&]<class T>(const T* x, const T* y, T& sum) {
+    if (x == nullptr || y == nullptr) {
+      sum = x != nullptr ? *x : *y;
+      return true;
+    }
+    sum = WrapAdd(*x, *y);
+    return limit.ReachedBy(Magnitude(sum));  // NaN is not kept
+  });
 };
 
 void Gradient(GradientBuilder& g) {

@@ -277,13 +277,10 @@ constexpr auto Run = [](const Crossing& p, ProduceContext& ctx) -> Status {
   }));
   WEFT_ASSIGN_OR_RETURN(crosses.indices, ctx.Allocate(DType::kInt64, Shape{crosses.count, 2}));
   WEFT_ASSIGN_OR_RETURN(crosses.values, ctx.Allocate(p.hashes ? DType::kInt64 : DType::kString, Shape{crosses.count}));
-  WEFT_ASSIGN_OR_RETURN(Tensor sizes, ctx.Allocate(DType::kInt64, Shape{2}));
   WEFT_RETURN_IF_ERROR(WriteCrosses(p, columns, crosses, ctx));
-  sizes.values<int64_t>()[0] = p.rows;
-  sizes.values<int64_t>()[1] = crosses.widest;
   ctx.Emit(output_indices, std::move(crosses.indices));
   ctx.Emit(output_values, std::move(crosses.values));
-  ctx.Emit(output_shape, std::move(sizes));
+  ctx.Emit(output_shape, Tensor::Of<int64_t>({p.rows, crosses.widest}));
   return {};
 };
 

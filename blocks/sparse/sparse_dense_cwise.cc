@@ -40,21 +40,15 @@ Status OverPlaces(const Places& p, RunContext& ctx, Body&& body) {
   return {};
 }
 
-struct AddOp {
-  template <class T>
-  T operator()(const T& a, const T& b) const { return WrapAdd(a, b); }
-};
-struct MultiplyOp {
-  template <class T>
-  T operator()(const T& a, const T& b) const { return WrapMultiply(a, b); }
-};
+constexpr auto kSum = []<class T>(const T& a, const T& b) -> T { return WrapAdd(a, b); };
+constexpr auto kProduct = []<class T>(const T& a, const T& b) -> T { return WrapMultiply(a, b); };
 
-template <class Op>
+template <auto kOp>
 constexpr auto RunCwise = []<class T>(const Places& p, RunContext& ctx) -> Status {
   const T *values = ctx.in<T>(sp_values).data(), *from = ctx.in<T>(dense).data();
   T* to = ctx.out<T>(output).data();
   return OverPlaces(p, ctx, [&](int64_t begin, int64_t end, const int64_t* offsets) {
-    for (int64_t i = begin; i < end; ++i) to[i] = Op{}(values[i], from[offsets[i]]);
+    for (int64_t i = begin; i < end; ++i) to[i] = kOp(values[i], from[offsets[i]]);
   });
 };
 
@@ -153,13 +147,13 @@ auto CwiseBlock(const char* name, const char* summary) {
 
 BlockDef SparseDenseCwiseAdd() {
   return CwiseBlock("SparseDenseCwiseAdd", "Adds to the values of a sparse tensor those of a dense one at the same places.")
-      .Kernel(Plan, RunCwise<AddOp>);
+      .Kernel(Plan, RunCwise<kSum>);
 }
 
 BlockDef SparseDenseCwiseMul() {
   return CwiseBlock("SparseDenseCwiseMul", "Multiplies the values of a sparse tensor by those of a dense one at the same places.")
       .Gradient([](GradientBuilder& g) { return GradientOf(g, false); })
-      .Kernel(Plan, RunCwise<MultiplyOp>);
+      .Kernel(Plan, RunCwise<kProduct>);
 }
 
 BlockDef SparseDenseCwiseDiv() {

@@ -132,9 +132,6 @@ Status PlanGrad(PlanContext& ctx) {
   return {};
 }
 
-template <class T>
-using Wide = std::conditional_t<Integer<T>, T, std::conditional_t<Complex<T>, complex128, double>>;
-
 constexpr auto RunGrad = []<class T>(const NoParameters&, RunContext& ctx) -> Status {
   const auto where = ctx.in<int64_t>(map);
   const auto from = ctx.in<T>(grad);
@@ -151,9 +148,9 @@ constexpr auto RunGrad = []<class T>(const NoParameters&, RunContext& ctx) -> St
     to[i] = from[where[i]];
     taken[where[i]] = true;
   }
-  Wide<T> rest{};
+  SumType<T> rest{};
   for (size_t i = 0; i < from.size() && !stop(); ++i) {
-    if (!taken[i]) rest = WrapAdd(rest, static_cast<Wide<T>>(from[i]));
+    if (!taken[i]) rest = WrapAdd(rest, static_cast<SumType<T>>(from[i]));
   }
   ctx.out<T>(d_default_value)[0] = static_cast<T>(rest);
   return {};

@@ -79,7 +79,7 @@ Result<Reduction> PlanReduction(PlanContext& ctx) {
 
 struct SumOf {
   template <class T>
-  using Total = std::conditional_t<Integer<T>, T, std::conditional_t<Complex<T>, complex128, double>>;
+  using Total = SumType<T>;
   static constexpr bool kNeedsOne = false;  // none is 0
   template <class A>
   static A Add(A total, A value) {
@@ -228,20 +228,13 @@ template <class Op, auto kTypes>
 constexpr auto RunSparseOutput = [](const Reduction& p, ProduceContext& ctx) -> Status {
   const int64_t* index = ctx.in<int64_t>(input_indices).data();
   WEFT_ASSIGN_OR_RETURN(const Groups groups, GroupPlaces(p, index, ctx));
-  const int64_t rank = static_cast<int64_t>(p.sizes.size());
-  const int64_t dims[] = {groups.count, rank};
-  WEFT_ASSIGN_OR_RETURN(Shape shape, AtPort(input_indices, Shape::Make(dims)));
-  WEFT_ASSIGN_OR_RETURN(Tensor places, ctx.Allocate(DType::kInt64, std::move(shape)));
-  WEFT_ASSIGN_OR_RETURN(Tensor totals, ctx.Allocate(p.dtype, Shape{groups.count}));
-  WEFT_ASSIGN_OR_RETURN(Tensor sizes, ctx.Allocate(DType::kInt64, Shape{rank}));
-  int64_t* to = places.values<int64_t>().data();
+  WEFT_ASSIGN_OR_RETURN(SparseValue reduced, AllocateSparse(p.dtype, groups.count, p.sizes, ctx.services().budget));
+  int64_t* to = reduced.indices.values<int64_t>().data();
   ctx.workers().For(groups.count, 16384, [&](int64_t begin, int64_t end) { WriteIndices(p, groups, index, to, begin, end); });
-  Dispatch(p.dtype, kTypes,
-           [&]<class T>() { ReduceGroups<Op>(groups, ctx.in<T>(input_values).data(), totals.values<T>().data(), ctx.workers()); });
-  std::ranges::copy(p.sizes, sizes.values<int64_t>().begin());
-  ctx.Emit(output_indices, std::move(places));
-  ctx.Emit(output_values, std::move(totals));
-  ctx.Emit(output_shape, std::move(sizes));
+  Dispatch(p.dtype, kTypes, [&]<class T>() {
+    ReduceGroups<Op>(groups, ctx.in<T>(input_values).data(), reduced.values.values<T>().data(), ctx.workers());
+  });
+  EmitSparse(ctx, output_indices, output_values, output_shape, std::move(reduced));
   return {};
 };
 

@@ -19,14 +19,6 @@ struct Sizes {
   bool same = false;  // then indices are not looked at
 };
 
-/// Steps of the elements of a dense tensor, whose sizes are above 0 and can be multiplied.
-std::vector<int64_t> DenseSteps(const std::vector<int64_t>& size) {
-  std::vector<int64_t> step(size.size());
-  int64_t elements = 1;
-  for (size_t i = size.size(); i-- > 0; elements *= size[i]) step[i] = elements;
-  return step;
-}
-
 /// Fills in the size that is -1.
 Status FindSize(PlanContext& ctx, Sizes& p, int64_t elements) {
   const auto unknown = std::ranges::find(p.size, -1);

@@ -88,13 +88,11 @@ constexpr auto Run = [](const Box& p, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(Tensor counts, ctx.Allocate(DType::kInt64, Shape{DivideUp(p.places.count, kBlock)}));
   const int64_t count = CountInside(p, from, counts.values<int64_t>(), ctx.workers());
   if (ctx.cancelled()) return kernels::RunStopped();
-  WEFT_ASSIGN_OR_RETURN(Tensor places, ctx.Allocate(DType::kInt64, Shape{count, rank}));
-  WEFT_ASSIGN_OR_RETURN(Tensor taken, ctx.Allocate(p.dtype, Shape{count}));
-  WEFT_ASSIGN_OR_RETURN(Tensor sizes, ctx.Allocate(DType::kInt64, Shape{rank}));
-  int64_t* to = places.values<int64_t>().data();
+  WEFT_ASSIGN_OR_RETURN(SparseValue inside, AllocateSparse(p.dtype, count, p.sizes, ctx.services().budget));
+  int64_t* to = inside.indices.values<int64_t>().data();
   DispatchSize(p.dtype, [&]<class T>() {
     const T* value = ctx.in<T>(values).data();
-    T* to_value = static_cast<T*>(taken.data());
+    T* to_value = static_cast<T*>(inside.values.data());
     ctx.workers().For(p.places.count, kBlock, [&](int64_t begin, int64_t end) {
       int64_t next = counts.values<int64_t>()[static_cast<size_t>(begin / kBlock)];
       for (int64_t i = begin; i < end; ++i) {
@@ -104,10 +102,7 @@ constexpr auto Run = [](const Box& p, ProduceContext& ctx) -> Status {
       }
     });
   });
-  std::ranges::copy(p.sizes, sizes.values<int64_t>().begin());
-  ctx.Emit(output_indices, std::move(places));
-  ctx.Emit(output_values, std::move(taken));
-  ctx.Emit(output_shape, std::move(sizes));
+  EmitSparse(ctx, output_indices, output_values, output_shape, std::move(inside));
   return {};
 };
 

@@ -81,13 +81,12 @@ Result<Grouped> Group(const Cut& p, const int64_t* index, ProduceContext& ctx) {
 Status EmitPart(const Cut& p, const int64_t* from, const Grouped& grouped, int64_t k, ProduceContext& ctx) {
   const int64_t rank = static_cast<int64_t>(p.places.rank()), count = grouped.start(k + 1) - grouped.start(k);
   const int64_t* order = grouped.order.values<int64_t>().data() + grouped.start(k);
-  WEFT_ASSIGN_OR_RETURN(Tensor places, ctx.Allocate(DType::kInt64, Shape{count, rank}));
-  WEFT_ASSIGN_OR_RETURN(Tensor taken, ctx.Allocate(p.dtype, Shape{count}));
-  WEFT_ASSIGN_OR_RETURN(Tensor sizes, ctx.Allocate(DType::kInt64, Shape{rank}));
-  int64_t* to = places.values<int64_t>().data();
+  WEFT_ASSIGN_OR_RETURN(SparseValue part, AllocateSparse(p.dtype, count, p.places.size, ctx.services().budget));
+  part.shape.values<int64_t>()[p.axis] = p.Start(k + 1) - p.Start(k);
+  int64_t* to = part.indices.values<int64_t>().data();
   DispatchSize(p.dtype, [&]<class T>() {
     const T* value = ctx.in<T>(values).data();
-    T* to_value = static_cast<T*>(taken.data());
+    T* to_value = static_cast<T*>(part.values.data());
     ctx.workers().For(count, 16384, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         std::copy(from + order[i] * rank, from + (order[i] + 1) * rank, to + i * rank);
@@ -96,11 +95,7 @@ Status EmitPart(const Cut& p, const int64_t* from, const Grouped& grouped, int64
       }
     });
   });
-  std::ranges::copy(p.places.size, sizes.values<int64_t>().begin());
-  sizes.values<int64_t>()[p.axis] = p.Start(k + 1) - p.Start(k);
-  ctx.Emit(output_indices, std::move(places), static_cast<int>(k));
-  ctx.Emit(output_values, std::move(taken), static_cast<int>(k));
-  ctx.Emit(output_shape, std::move(sizes), static_cast<int>(k));
+  EmitSparse(ctx, output_indices, output_values, output_shape, std::move(part), static_cast<int>(k));
   return {};
 }
 

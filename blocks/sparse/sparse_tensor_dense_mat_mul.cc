@@ -172,7 +172,6 @@ Result<Product> PlanSampled(PlanContext& ctx) {
 }
 
 constexpr auto RunSampled = []<class T>(const Product& p, RunContext& ctx) -> Status {
-  using Wide = std::conditional_t<Complex<T>, complex128, double>;
   const void* indices = BytesOf(ctx, a_indices);
   WEFT_RETURN_IF_ERROR(p.places.Check(indices, nullptr, ctx.workers()));
   const T *left = ctx.in<T>(x).data(), *right = ctx.in<T>(y).data();
@@ -181,9 +180,9 @@ constexpr auto RunSampled = []<class T>(const Product& p, RunContext& ctx) -> St
   ctx.workers().For(p.places.count, 1 + 16384 / (1 + p.inner), [&](int64_t begin, int64_t end) {
     for (int64_t place = begin; place < end; ++place) {
       const T *l = left + rows.inner(place) * p.inner, *r = right + columns.inner(place) * p.inner;
-      Wide total{};
+      SumType<T> total{};
       kernels::ForTiles(ctx.workers(), p.inner, int64_t{1} << 18, [&](int64_t first, int64_t last) {
-        for (int64_t j = first; j < last; ++j) total += static_cast<Wide>(l[j]) * static_cast<Wide>(ConjugateOf(r[j]));
+        for (int64_t j = first; j < last; ++j) total += static_cast<SumType<T>>(l[j]) * static_cast<SumType<T>>(ConjugateOf(r[j]));
       });
       to[place] = static_cast<T>(total);
     }

@@ -54,8 +54,7 @@ constexpr auto Run = []<class T>(const Placed& p, RunContext& ctx) -> Status {
   const T* values = ctx.in<T>(sparse_values).data();
   const T& rest = ctx.in<T>(default_value)[0];
   auto to = ctx.out<T>(dense);
-  ctx.workers().For(static_cast<int64_t>(to.size()), (int64_t{1} << 18) / static_cast<int64_t>(sizeof(T)),
-                    [&](int64_t begin, int64_t end) { std::fill(to.begin() + begin, to.begin() + end, rest); });
+  kernels::FillLong(ctx.workers(), to.data(), static_cast<int64_t>(to.size()), rest);
   kernels::StopCheck stop(ctx.workers());
   for (int64_t place = 0; place < p.count && !stop(4); ++place) to[offsets[place]] = values[p.one_value ? 0 : place];
   return {};
@@ -84,9 +83,6 @@ Result<Placed> PlanGrad(PlanContext& ctx) {
   return p;
 }
 
-template <class T>
-using Wide = std::conditional_t<Complex<T>, complex128, double>;
-
 constexpr auto RunGrad = []<class T>(const Placed& p, RunContext& ctx) -> Status {
   auto from = ctx.in<T>(grad);
   const auto offsets = ctx.scratch<int64_t>().first(static_cast<size_t>(p.count));
@@ -98,10 +94,10 @@ constexpr auto RunGrad = []<class T>(const Placed& p, RunContext& ctx) -> Status
   auto to = ctx.out<T>(values_grad);
   kernels::FillLong(ctx.workers(), to.data(), static_cast<int64_t>(to.size()), T{});
   if (ctx.cancelled()) return kernels::RunStopped();  // not every owner was written
-  Wide<T> shared{}, rest{};
+  SumType<T> shared{}, rest{};
   for (size_t i = 0; i < from.size() && !stop(); ++i) {
-    if (owner[i] == 0) rest += static_cast<Wide<T>>(from[i]);
-    else if (p.one_value) shared += static_cast<Wide<T>>(from[i]);
+    if (owner[i] == 0) rest += static_cast<SumType<T>>(from[i]);
+    else if (p.one_value) shared += static_cast<SumType<T>>(from[i]);
     else to[owner[i] - 1] = from[i];
   }
   if (p.one_value) to[0] = static_cast<T>(shared);
@@ -156,8 +152,7 @@ constexpr auto RunAdd = []<class T>(const Places& p, RunContext& ctx) -> Status 
   const auto to = ctx.out<T>(added);
   int64_t* offsets = ctx.scratch<int64_t>().data();
   WEFT_RETURN_IF_ERROR(p.Check(BytesOf(ctx, a_indices), offsets, ctx.workers()));
-  ctx.workers().For(static_cast<int64_t>(to.size()), (int64_t{1} << 18) / static_cast<int64_t>(sizeof(T)),
-                    [&](int64_t begin, int64_t end) { std::copy(from + begin, from + end, to.data() + begin); });
+  kernels::CopyLong(ctx.workers(), from, to.data(), static_cast<int64_t>(to.size()));
   kernels::StopCheck stop(ctx.workers());
   for (int64_t i = 0; i < p.count && !stop(4); ++i) to[offsets[i]] = WrapAdd(to[offsets[i]], values[i]);
   return {};

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "blocks/data_flow/named_handles.h"
-
 namespace weft::blocks {
 
 int64_t SparseTensorsMap::Add(std::vector<SparseValue> tensors) {
@@ -81,13 +79,6 @@ void SparseTensorsMap::Reset() {
   std::lock_guard lock(mutex_);
   tensors_.clear();
   next_ = 0;
-}
-
-Result<ResourceHandle> BindTensorsMap(BindContext& ctx, const std::string& container, const std::string& shared_name) {
-  const auto make = []() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<SparseTensorsMap>()); };
-  WEFT_ASSIGN_OR_RETURN(ResourceHandle handle, ctx.Shared(container, shared_name, make));
-  WEFT_RETURN_IF_ERROR(FoundAs<SparseTensorsMap>(handle).status());
-  return handle;
 }
 
 }  // namespace weft::blocks

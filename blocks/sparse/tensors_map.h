@@ -34,7 +34,4 @@ class SparseTensorsMap final : public Resource, public StoredState {
   int64_t next_ = 0;
 };
 
-/// Finds or makes the map of that name in the page's scope.
-Result<ResourceHandle> BindTensorsMap(BindContext& ctx, const std::string& container, const std::string& shared_name);
-
 }  // namespace weft::blocks

@@ -1,4 +1,5 @@
 // AddSparseToTensorsMap, AddManySparseToTensorsMap, TakeManySparseFromTensorsMap: sparse tensors handed on by number.
+#include "blocks/data_flow/named_handles.h"
 #include "blocks/element_moves.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
@@ -22,7 +23,13 @@ template <class P>
 struct Named : P {
   MapName name;
 };
-constexpr auto Bind = [](const auto& p, BindContext& ctx) { return BindTensorsMap(ctx, p.name.container, p.name.shared_name); };
+/// Finds or makes the map of that name in the page's scope.
+constexpr auto Bind = [](const auto& p, BindContext& ctx) -> Result<ResourceHandle> {
+  const auto make = []() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<SparseTensorsMap>()); };
+  WEFT_ASSIGN_OR_RETURN(ResourceHandle found, ctx.Shared(p.name.container, p.name.shared_name, make));
+  WEFT_RETURN_IF_ERROR(FoundAs<SparseTensorsMap>(found).status());
+  return found;
+};
 
 // ---- AddSparseToTensorsMap -------------------------------------------------------------------------------------------------------
 

@@ -92,10 +92,8 @@ Result<String> Printed(const T& value, const Parameters& p, const std::shared_pt
 
 constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) -> Status {
   const auto values = ctx.in<T>(input);
-  const auto out = ctx.out<String>(output);
-  return ForElements(ctx.workers(), static_cast<int64_t>(values.size()), [&](int64_t i, kernels::StopCheck& stop) -> Status {
-    WEFT_ASSIGN_OR_RETURN(out[static_cast<size_t>(i)], Printed(values[static_cast<size_t>(i)], p, ctx.budget(), stop));
-    return {};
+  return ForStrings(ctx, ctx.out<String>(output), [&](int64_t i, kernels::StopCheck& stop) {
+    return Printed<T>(values[static_cast<size_t>(i)], p, ctx.budget(), stop);
   });
 };
 

@@ -69,10 +69,8 @@ Result<bool> PlanEncode(PlanContext& ctx) {
 
 constexpr auto RunEncode = [](const bool& pads, RunContext& ctx) -> Status {
   const auto from = ctx.in<String>(input);
-  const auto to = ctx.out<String>(output);
-  return ForElements(ctx.workers(), static_cast<int64_t>(from.size()), [&](int64_t i, kernels::StopCheck& stop) -> Status {
-    WEFT_ASSIGN_OR_RETURN(to[static_cast<size_t>(i)], Encoded(from[static_cast<size_t>(i)], pads, ctx.budget(), stop));
-    return {};
+  return ForStrings(ctx, ctx.out<String>(output), [&](int64_t i, kernels::StopCheck& stop) {
+    return Encoded(from[static_cast<size_t>(i)], pads, ctx.budget(), stop);
   });
 };
 
@@ -108,12 +106,10 @@ Status PlanDecode(PlanContext& ctx) {
 
 constexpr auto RunDecode = [](const NoParameters&, RunContext& ctx) -> Status {
   const auto from = ctx.in<String>(input);
-  const auto to = ctx.out<String>(output);
-  return ForElements(ctx.workers(), static_cast<int64_t>(from.size()), [&](int64_t i, kernels::StopCheck& stop) -> Status {
+  return ForStrings(ctx, ctx.out<String>(output), [&](int64_t i, kernels::StopCheck& stop) -> Result<String> {
     auto bytes = Decoded(from[static_cast<size_t>(i)], ctx.budget(), stop);
     if (!bytes.ok()) return std::move(bytes).status().WithPort(input.name).Append(Cat(", in string ", i));
-    to[static_cast<size_t>(i)] = std::move(*bytes);
-    return {};
+    return bytes;
   });
 };
 

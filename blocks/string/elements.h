@@ -37,6 +37,15 @@ Status ForElements(Workers& workers, int64_t count, const Body& body, int64_t gr
   return failure;
 }
 
+/// out[i] = make(i, stop), a Result<String>, for all strings of an output.
+template <class Make>
+Status ForStrings(RunContext& ctx, std::span<String> out, const Make& make) {
+  return ForElements(ctx.workers(), static_cast<int64_t>(out.size()), [&](int64_t i, kernels::StopCheck& stop) -> Status {
+    WEFT_ASSIGN_OR_RETURN(out[static_cast<size_t>(i)], make(i, stop));
+    return {};
+  });
+}
+
 /// Writes a string of a known size from its begin to its end, and leaves early where the run is to end.
 class StringWriter {
  public:

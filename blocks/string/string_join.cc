@@ -49,16 +49,14 @@ Result<std::string> Plan(PlanContext& ctx) {
 }
 
 constexpr auto Run = [](const std::string& between, RunContext& ctx) -> Status {
-  const auto out = ctx.out<String>(output);
-  return ForElements(ctx.workers(), static_cast<int64_t>(out.size()), [&](int64_t i, kernels::StopCheck& stop) -> Status {
+  return ForStrings(ctx, ctx.out<String>(output), [&](int64_t i, kernels::StopCheck& stop) {
     const auto for_each = [&](auto&& visit) {
       for (int k = 0; k < ctx.count(inputs); ++k) {
         const auto texts = ctx.in<String>(inputs, k);
         visit(texts[ctx.shape(inputs, k).scalar() ? 0 : static_cast<size_t>(i)]);
       }
     };
-    WEFT_ASSIGN_OR_RETURN(out[static_cast<size_t>(i)], Joined(between, ctx.budget(), stop, for_each));
-    return {};
+    return Joined(between, ctx.budget(), stop, for_each);
   });
 };
 
@@ -107,16 +105,14 @@ Result<Layout> Plan(PlanContext& ctx) {
 }
 
 constexpr auto Run = [](const Layout& layout, RunContext& ctx) -> Status {
-  const auto out = ctx.out<String>(output);
   const String* texts = ctx.in<String>(inputs).data();
-  return ForElements(ctx.workers(), static_cast<int64_t>(out.size()), [&](int64_t i, kernels::StopCheck& stop) -> Status {
+  return ForStrings(ctx, ctx.out<String>(output), [&](int64_t i, kernels::StopCheck& stop) {
     const int64_t first = kernels::Walk<Axis, 1>(layout.kept, i).offset();
     const auto for_each = [&](auto&& visit) {
       kernels::Walk<Axis, 1> walk(layout.joined, 0);
       for (int64_t n = 0; n < layout.strings && !stop(); ++n, walk.Next()) visit(texts[first + walk.offset()]);
     };
-    WEFT_ASSIGN_OR_RETURN(out[static_cast<size_t>(i)], Joined(layout.separator, ctx.budget(), stop, for_each));
-    return {};
+    return Joined(layout.separator, ctx.budget(), stop, for_each);
   });
 };
 

@@ -127,7 +127,6 @@ constexpr auto Run = [](const bool& skips, ProduceContext& ctx) -> Status {
   const auto rows = static_cast<int64_t>(texts.size());
   WEFT_ASSIGN_OR_RETURN(Tensor where, ctx.Allocate(DType::kInt64, Shape{parts.count(), 2}));
   WEFT_ASSIGN_OR_RETURN(Tensor found, ctx.Allocate(DType::kString, Shape{parts.count()}));
-  WEFT_ASSIGN_OR_RETURN(Tensor sizes, ctx.Allocate(DType::kInt64, Shape{2}));
   // What the parts take at most, counted at once: counting each of them would take longer than making them.
   MemoryCharge charge(ctx.services().budget);
   constexpr int64_t kPerByte = 4;
@@ -152,11 +151,9 @@ constexpr auto Run = [](const bool& skips, ProduceContext& ctx) -> Status {
     });
     return status;
   }));
-  sizes.values<int64_t>()[0] = rows;
-  sizes.values<int64_t>()[1] = parts.most;
   ctx.Emit(indices, std::move(where));
   ctx.Emit(values, std::move(found));
-  ctx.Emit(shape, std::move(sizes));
+  ctx.Emit(shape, Tensor::Of<int64_t>({rows, parts.most}));
   return {};
 };
 

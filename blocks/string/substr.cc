@@ -92,8 +92,7 @@ std::optional<Part> FindCharacters(std::string_view text, int64_t position, int6
 constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) -> Status {
   const auto texts = ctx.in<String>(input);
   const auto positions = ctx.in<T>(pos), lengths = ctx.in<T>(len);
-  const auto out = ctx.out<String>(output);
-  return ForElements(ctx.workers(), static_cast<int64_t>(out.size()), [&](int64_t i, kernels::StopCheck& stop) -> Status {
+  return ForStrings(ctx, ctx.out<String>(output), [&](int64_t i, kernels::StopCheck& stop) -> Result<String> {
     const kernels::Walk<kernels::StretchedAxis<2>, 2> walk(p.axes, i);
     const std::string_view text = texts[static_cast<size_t>(walk.offset(0))];
     const int64_t position = positions[static_cast<size_t>(walk.offset(1))], length = lengths[static_cast<size_t>(walk.offset(1))];
@@ -102,8 +101,7 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) -> Status
       return ctx.Error(pos, "needs a position inside of the string, found ", position, " for output ", i, ", of a string of ", text.size(),
                        " bytes");
     }
-    WEFT_ASSIGN_OR_RETURN(out[static_cast<size_t>(i)], MakeString(text.substr(part->begin, part->size), ctx.budget(), stop));
-    return {};
+    return MakeString(text.substr(part->begin, part->size), ctx.budget(), stop);
   });
 };
 

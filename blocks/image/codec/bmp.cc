@@ -3,18 +3,12 @@
 
 #include "blocks/image/codec/codec.h"
 #include "blocks/kernels/stop_check.h"
+#include "blocks/protobuf/wire.h"
 
 namespace weft::blocks {
 namespace {
 
 constexpr size_t kHeaderBytes = 32;  // as far as the bits of a pixel
-
-int64_t Little(std::string_view bytes, size_t at, size_t size) {
-  int64_t value = 0;
-  for (size_t i = size; i-- > 0;) value = value << 8 | static_cast<uint8_t>(bytes[at + i]);
-  return value;
-}
-int64_t Little32(std::string_view bytes, size_t at) { return static_cast<int32_t>(Little(bytes, at, 4)); }
 
 struct Bmp {
   const uint8_t* rows = nullptr;
@@ -26,7 +20,8 @@ struct Bmp {
 
 Result<Bmp> ReadHeader(std::string_view bytes) {
   if (bytes.size() < kHeaderBytes) return InvalidArgument("needs a BMP file of at least ", kHeaderBytes, " bytes, found ", bytes.size());
-  const int64_t begin = Little32(bytes, 10), width = Little32(bytes, 18), height = Little32(bytes, 22), bits = Little(bytes, 28, 2);
+  const auto number = [&](size_t at) { return int64_t{protobuf::LoadFixed<int32_t>(bytes.data() + at)}; };
+  const int64_t begin = number(10), width = number(18), height = number(22), bits = protobuf::LoadFixed<uint16_t>(bytes.data() + 28);
   Bmp bmp;
   bmp.channels = bits / 8;
   if (bmp.channels != 1 && bmp.channels != 3 && bmp.channels != 4) {

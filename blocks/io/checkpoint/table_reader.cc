@@ -20,11 +20,8 @@ constexpr size_t kMostSnappyGrowth = 22;
 
 bool TakePlace(std::string_view& bytes, BlockPlace& place) { return TakeVarint(bytes, place.offset) && TakeVarint(bytes, place.size); }
 
-constexpr size_t kPieceBytes = size_t{1} << 22;  // read or made between two looks at whether the run is to end
-constexpr size_t kPackedPieceBytes = kPieceBytes / 8;
+constexpr size_t kPackedPieceBytes = kFilePieceBytes / 8;
 constexpr uint64_t kEntriesBetweenLooks = 1 << 14;
-
-bool IsStopped(const Workers* workers) { return workers != nullptr && workers->Stopped(); }
 
 /// Packed bytes for Snappy, a piece at a time; it has reached their end, too, where the run is to end.
 class PackedPieces final : public snappy::Source {
@@ -107,7 +104,7 @@ Result<TableBlock> TableReader::ReadBlock(BlockPlace place) const {
   uint32_t checksum = 0;  // of the block and its kind
   while (bytes.size() < size + kTrailerBytes) {
     if (!bytes.empty() && IsStopped(workers_)) return kernels::RunStopped();
-    const size_t at = bytes.size(), piece = std::min(kPieceBytes, size + kTrailerBytes - at);
+    const size_t at = bytes.size(), piece = std::min(kFilePieceBytes, size + kTrailerBytes - at);
     bytes.resize(at + piece);
     WEFT_RETURN_IF_ERROR(file_.ReadAt(place.offset + at, std::span(bytes).subspan(at)));
     if (at <= size) checksum = ExtendCrc32c(checksum, std::string_view(bytes).substr(at, std::min(piece, size + 1 - at)));
@@ -129,9 +126,9 @@ Result<TableBlock> TableReader::Expand(std::string_view packed) const {
   TableBlock plain{MemoryCharge(budget_), {}};
   WEFT_RETURN_IF_ERROR(plain.charge.Hold(static_cast<int64_t>(size)));
   plain.bytes.reserve(size);
-  for (size_t at = 0; at < size; at += kPieceBytes) {
+  for (size_t at = 0; at < size; at += kFilePieceBytes) {
     if (at > 0 && IsStopped(workers_)) return kernels::RunStopped();
-    plain.bytes.resize(std::min(size, at + kPieceBytes));
+    plain.bytes.resize(std::min(size, at + kFilePieceBytes));
   }
   PackedPieces pieces(packed, workers_);
   if (snappy::RawUncompress(&pieces, plain.bytes.data())) return plain;

@@ -13,7 +13,6 @@ using namespace protobuf;
 namespace {
 
 constexpr size_t kBlockBytes = 262144;
-constexpr size_t kPieceBytes = size_t{1} << 22;  // copied or written between two looks at whether the run is to end
 // A record so large gets a block that no earlier record shares, so that those are read without it.
 constexpr size_t kLargeRecordBytes = 2 * kBlockBytes;
 
@@ -82,9 +81,9 @@ Status TableWriter::Add(std::string_view key, std::string_view value) {
   if (key.size() + value.size() >= kLargeRecordBytes) WEFT_RETURN_IF_ERROR(FlushData());
   if (has_pending_) AddIndex(KeyBetween(last_key_, key));
   data_.Begin(key, value.size());
-  for (size_t at = 0; at < value.size(); at += kPieceBytes) {
-    if (at > 0 && workers_ != nullptr && workers_->Stopped()) return kernels::RunStopped();
-    data_.Append(value.substr(at, kPieceBytes));
+  for (size_t at = 0; at < value.size(); at += kFilePieceBytes) {
+    if (at > 0 && IsStopped(workers_)) return kernels::RunStopped();
+    data_.Append(value.substr(at, kFilePieceBytes));
   }
   last_key_ = key;
   return data_.size() >= kBlockBytes ? FlushData() : Status();
@@ -99,9 +98,9 @@ Result<BlockPlace> TableWriter::WriteBlock(const std::string& block) {
   const BlockPlace place{file_.size(), block.size()};
   std::string trailer(1, kPlainBlock);
   uint32_t checksum = 0;
-  for (size_t at = 0; at < block.size(); at += kPieceBytes) {
-    if (at > 0 && workers_ != nullptr && workers_->Stopped()) return kernels::RunStopped();
-    const std::string_view piece = std::string_view(block).substr(at, kPieceBytes);
+  for (size_t at = 0; at < block.size(); at += kFilePieceBytes) {
+    if (at > 0 && IsStopped(workers_)) return kernels::RunStopped();
+    const std::string_view piece = std::string_view(block).substr(at, kFilePieceBytes);
     checksum = ExtendCrc32c(checksum, piece);
     WEFT_RETURN_IF_ERROR(file_.Write(piece));
   }

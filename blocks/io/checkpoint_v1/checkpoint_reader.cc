@@ -59,7 +59,7 @@ Status CheckpointReader::AddFile(const std::filesystem::path& path) {
 Status CheckpointReader::AddMeta(std::string_view meta, size_t file) {
   FieldReader field(meta);
   for (uint64_t fields = 1; field.Next(); ++fields) {
-    if (fields % kFieldsBetweenLooks == 0 && workers_ != nullptr && workers_->Stopped()) return kernels::RunStopped();
+    if (fields % kFieldsBetweenLooks == 0 && IsStopped(workers_)) return kernels::RunStopped();
     if (field.Is(1, WireType::kBytes)) WEFT_RETURN_IF_ERROR(AddTensor(field.bytes(), file));
     if (!field.Is(2, WireType::kBytes)) continue;
     int64_t producer = 0, needed = 0;
@@ -120,7 +120,7 @@ Status CheckpointReader::ReadPiece(std::string_view name, const SavedTensor& ten
   const auto message = record ? LastBytes(*record, 3) : std::nullopt;
   Result<bool> taken = false;
   if (message) taken = TakeValues(*message, tensor.dtype, elements, piece.box.shape().count(), workers_, budget_);
-  if (workers_ != nullptr && workers_->Stopped()) return kernels::RunStopped();
+  if (IsStopped(workers_)) return kernels::RunStopped();
   if (!taken.ok()) return std::move(taken).status();
   return *taken ? Status() : Damaged(Cat("a damaged record of tensor '", name, "'"));
 }

@@ -47,7 +47,7 @@ std::string MetaRecord(const std::vector<const NamedTensor*>& tensors) {
 Result<std::string> TensorRecord(const NamedTensor& named, const Workers* workers, MemoryCharge& charge) {
   const Tensor& tensor = named.tensor;
   const uint64_t size = ValuesSize(tensor.dtype(), tensor.data(), tensor.count(), workers);
-  if (workers != nullptr && workers->Stopped()) return kernels::RunStopped();
+  if (IsStopped(workers)) return kernels::RunStopped();
   if (size > kMostBytes) {
     return InvalidArgument("tensor '", named.name, "' needs ", size, " bytes, and a version 1 checkpoint takes at most ", kMostBytes,
                            " a tensor")
@@ -62,7 +62,7 @@ Result<std::string> TensorRecord(const NamedTensor& named, const Workers* worker
   record.reserve(record.size() + head.size() + static_cast<size_t>(size));
   record += head;
   PutValues(record, tensor.dtype(), tensor.data(), tensor.count(), workers);
-  if (workers != nullptr && workers->Stopped()) return kernels::RunStopped();
+  if (IsStopped(workers)) return kernels::RunStopped();
   return record;
 }
 

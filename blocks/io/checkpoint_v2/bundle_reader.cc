@@ -15,12 +15,9 @@ using namespace protobuf;
 
 namespace {
 
-constexpr size_t kPieceBytes = size_t{1} << 22;  // read between two looks at whether the run is to end
 constexpr std::string_view kWhat = "a version 2 checkpoint";
 // What an entry takes in the map, and each axis of a slice besides.
 constexpr size_t kEntryBytes = sizeof(BundleEntry) + 96, kAxisBytes = 2 * sizeof(int64_t);
-
-bool IsStopped(const Workers* workers) { return workers != nullptr && workers->Stopped(); }
 
 size_t HeldBytes(std::string_view key, const BundleEntry& entry) {
   const auto slice = sizeof(TensorSlice) + kAxisBytes * static_cast<size_t>(entry.shape.rank());
@@ -73,7 +70,7 @@ class EntryBytes {
   Status Drop(size_t bytes) {
     left_ -= bytes;
     since_look_ += bytes;
-    if (since_look_ >= kPieceBytes / 4) {
+    if (since_look_ >= kFilePieceBytes / 4) {
       since_look_ = 0;
       if (IsStopped(workers_)) return kernels::RunStopped();
     }
@@ -190,12 +187,8 @@ Status BundleReader::ReadElements(std::string_view name, const BundleEntry& entr
   }
   const std::span<char> bytes(static_cast<char*>(elements), static_cast<size_t>(entry.size));
   uint32_t checksum = 0;
-  for (size_t at = 0; at < bytes.size(); at += kPieceBytes) {
-    if (IsStopped(workers_)) return kernels::RunStopped();
-    const auto piece = bytes.subspan(at, std::min(kPieceBytes, bytes.size() - at));
-    WEFT_RETURN_IF_ERROR(file->ReadAt(entry.offset + at, piece));
-    checksum = ExtendCrc32c(checksum, {piece.data(), piece.size()});
-  }
+  const auto extend = [&](std::string_view piece) { checksum = ExtendCrc32c(checksum, piece); };
+  WEFT_RETURN_IF_ERROR(file->ReadLong(entry.offset, bytes, workers_, extend));
   if (MaskCrc32c(checksum) != entry.checksum) return Damaged(name, "elements that do not fit their checksum");
   if (entry.dtype == DType::kBool) {  // other bytes are no truth values
     auto* truths = static_cast<uint8_t*>(elements);

@@ -13,7 +13,6 @@ using namespace protobuf;
 
 namespace {
 
-constexpr size_t kPieceBytes = size_t{1} << 22;  // written between two looks at whether the run is to end
 constexpr size_t kSmallBytes = size_t{1} << 16;  // of strings that are written at once
 
 /// Writes elements and keeps their checksum.
@@ -22,9 +21,9 @@ class DataWriter {
   DataWriter(AtomicFile& file, const Workers& workers) : file_(file), workers_(workers) {}
 
   Status Write(std::string_view bytes) {
-    for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kPieceBytes))) {
+    for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kFilePieceBytes))) {
       if (workers_.Stopped()) return kernels::RunStopped();
-      const std::string_view piece = bytes.substr(0, kPieceBytes);
+      const std::string_view piece = bytes.substr(0, kFilePieceBytes);
       checksum_ = ExtendCrc32c(checksum_, piece);
       WEFT_RETURN_IF_ERROR(file_.Write(piece));
     }

@@ -47,11 +47,7 @@ Result<String> Store::ReadBigValue(uint64_t page, uint64_t bytes, const Services
   const uint64_t begin = page * page_bytes_ + kPageHead;
   if (page >= pages() || bytes > file_.size() - page * page_bytes_ - kPageHead) return Damaged("a value outside of it");
   WEFT_ASSIGN_OR_RETURN(String value, String::Uninitialized(static_cast<size_t>(bytes), services.budget));
-  for (size_t at = 0; at < bytes; at += ByteWindow::kPieceBytes) {
-    if (IsStopped(services)) return kernels::RunStopped();
-    const size_t part = std::min<size_t>(bytes - at, ByteWindow::kPieceBytes);
-    WEFT_RETURN_IF_ERROR(file_.ReadAt(begin + at, std::span(value.mutable_data() + at, part)));
-  }
+  WEFT_RETURN_IF_ERROR(file_.ReadLong(begin, {value.mutable_data(), value.size()}, services.workers));
   return value;
 }
 
