@@ -30,33 +30,26 @@ struct OptimiserPlan {
   int64_t rows = 0, width = 0, updates = 0;  // of the sparse blocks: the variable's, and how many are updated
 };
 
-/// Calls f(In<port>) for a port that is known at run time only.
-template <class F, size_t... I>
-void VisitPort(size_t port, F&& f, std::index_sequence<I...>) {
-  ((port == I ? f(In<static_cast<int>(I)>{}, RefIn<static_cast<int>(I)>{}) : void()), ...);
+/// f(Port<port>) for a port that is known at run time only.
+template <template <int> class Port, int I = 0, class F>
+decltype(auto) VisitPort(size_t port, const F& f) {
+  if constexpr (I + 1 < static_cast<int>(kMostInputs)) {
+    if (port != static_cast<size_t>(I)) return VisitPort<Port, I + 1>(port, f);
+  }
+  return f(Port<I>{});
 }
-template <class F>
-void VisitPort(size_t port, F&& f) { VisitPort(port, f, std::make_index_sequence<kMostInputs>{}); }
 
 const Shape& ShapeOf(const PlanContext& ctx, size_t port) {
-  const Shape* shape = nullptr;
-  VisitPort(port, [&](auto in, auto) { shape = &ctx.shape(in); });
-  return *shape;
+  return VisitPort<In>(port, [&](auto in) -> const Shape& { return ctx.shape(in); });
 }
 DType TypeOf(const PlanContext& ctx, size_t port) {
-  DType dtype = DType::kInvalid;
-  VisitPort(port, [&](auto in, auto) { dtype = ctx.dtype(in); });
-  return dtype;
+  return VisitPort<In>(port, [&](auto in) { return ctx.dtype(in); });
 }
 const void* DataOf(const RunContext& ctx, size_t port) {
-  const void* data = nullptr;
-  VisitPort(port, [&](auto in, auto) { data = ctx.in<std::byte>(in).data(); });
-  return data;
+  return VisitPort<In>(port, [&](auto in) { return ctx.in<std::byte>(in).data(); });
 }
 void* UpdateOf(const RunContext& ctx, size_t port) {
-  void* data = nullptr;
-  VisitPort(port, [&](auto, auto ref) { data = ctx.update<std::byte>(ref).data(); });
-  return data;
+  return VisitPort<RefIn>(port, [&](auto ref) { return ctx.update<std::byte>(ref).data(); });
 }
 
 // A row of the gradient for each index.

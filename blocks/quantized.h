@@ -1,6 +1,8 @@
 // What the quantized blocks share: a tensor of integers comes with two scalars, the numbers that its lowest and highest integer stand for.
 #pragma once
 
+#include <limits>
+
 #include "blocks/kernels/quantize/quantize.h"
 #include "blocks/limits.h"
 #include "weft/block/context.h"
@@ -120,6 +122,38 @@ Result<SlicedTensor> PlanSlices(const PlanContext& ctx, const P& port, const Min
   WEFT_RETURN_IF_ERROR(check(min));
   WEFT_RETURN_IF_ERROR(check(max));
   return sliced;
+}
+
+/// The least and the largest of some numbers; NaN is passed over.
+template <class T>
+struct Ends {
+  using Limits = std::numeric_limits<T>;
+  T min = Limits::has_infinity ? Limits::infinity() : Limits::max();
+  T max = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+
+  void Include(const T* from, int64_t n) {
+    T low = min, high = max;
+#pragma omp simd reduction(min : low) reduction(max : high)
+    for (int64_t i = 0; i < n; ++i) {
+      low = from[i] < low ? from[i] : low;
+      high = from[i] > high ? from[i] : high;
+    }
+    min = low;
+    max = high;
+  }
+};
+/// Of all of `count` numbers, in pieces, for which `pieces` has memory: EndPieces(count).
+inline int64_t EndPieces(int64_t count) { return (count + kQuantizedGrain - 1) / kQuantizedGrain; }
+template <class T>
+Ends<T> EndsOfAll(const T* from, int64_t count, Ends<T>* pieces, Workers& workers) {
+  workers.For(count, kQuantizedGrain, [&](int64_t begin, int64_t end) {
+    Ends<T> ends;
+    ends.Include(from + begin, end - begin);
+    pieces[begin / kQuantizedGrain] = ends;
+  });
+  Ends<T> all;
+  for (int64_t p = 0; p < EndPieces(count); ++p) all = {std::min(all.min, pieces[p].min), std::max(all.max, pieces[p].max)};
+  return all;
 }
 
 /// Calls row(slice, first element, count) for pieces of a sliced tensor, in parallel.

@@ -2,6 +2,7 @@
 // of rank 2k as one matrix, the others its last two axes.
 #include <algorithm>
 
+#include "blocks/gradient_block.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
@@ -165,21 +166,14 @@ constexpr auto RunBand = []<class T>(const Matrices& m, RunContext& ctx) -> Stat
   return {};
 };
 
-GradientValue One(GradientBuilder& g, std::string_view block, std::string_view port, GradientValue value) {
-  return g.Add(block, {{port, {value}}});
-}
-
 void MatrixDiagPartGradient(GradientBuilder& g) {
-  g.Set(matrix, g.Add("MatrixSetDiag", {{"input", {One(g, "ZerosLike", "x", g.in(matrix))}}, {"diagonal", {g.grad(parts)}}}));
+  g.Set(matrix, g.Add("MatrixSetDiag", {{"input", {Applied(g, "ZerosLike", g.in(matrix))}}, {"diagonal", {g.grad(parts)}}}));
 }
 void SetDiagGradient(GradientBuilder& g) {
   if (g.wanted(matrix)) {
-    g.Set(matrix, g.Add("MatrixSetDiag", {{"input", {g.grad(replaced)}}, {"diagonal", {One(g, "ZerosLike", "x", g.in(values))}}}));
+    g.Set(matrix, g.Add("MatrixSetDiag", {{"input", {g.grad(replaced)}}, {"diagonal", {Applied(g, "ZerosLike", g.in(values))}}}));
   }
-  if (g.wanted(values)) g.Set(values, One(g, "MatrixDiagPart", "input", g.grad(replaced)));
-}
-void BandGradient(GradientBuilder& g) {
-  g.Set(matrix, g.Add("MatrixBandPart", {{"input", {g.grad(band)}}, {"num_lower", {g.in(num_lower)}}, {"num_upper", {g.in(num_upper)}}}));
+  if (g.wanted(values)) g.Set(values, g.Add("MatrixDiagPart", {{"input", {g.grad(replaced)}}}));
 }
 
 }  // namespace
@@ -187,22 +181,19 @@ void BandGradient(GradientBuilder& g) {
 BlockDef Diag() {
   return Block("Diag", "A tensor of twice the rank with the values on its diagonal.")
       .Ports(diagonal, output).Types("T", kElements)
-      .Gradient([](GradientBuilder& g) { g.Set(diagonal, One(g, "DiagPart", "input", g.grad(output))); })
-      .Kernel(PlanDiag, RunDiag, kBySize);
+      .Gradient(GradientBlock(diagonal, "DiagPart", {{"input", Grad(output)}})).Kernel(PlanDiag, RunDiag, kBySize);
 }
 
 BlockDef DiagPart() {
   return Block("DiagPart", "The diagonal of a tensor whose shape is a list of sizes twice.")
       .Ports(input, part).Types("T", kElements)
-      .Gradient([](GradientBuilder& g) { g.Set(input, One(g, "Diag", "diagonal", g.grad(part))); })
-      .Kernel(PlanDiagPart, RunPart, kBySize);
+      .Gradient(GradientBlock(input, "Diag", {{"diagonal", Grad(part)}})).Kernel(PlanDiagPart, RunPart, kBySize);
 }
 
 BlockDef MatrixDiag() {
   return Block("MatrixDiag", "Matrices with the values on their diagonals.")
       .Ports(diagonals, matrices).Types("T", kElements)
-      .Gradient([](GradientBuilder& g) { g.Set(diagonals, One(g, "MatrixDiagPart", "input", g.grad(matrices))); })
-      .Kernel(PlanMatrixDiag, RunDiag, kBySize);
+      .Gradient(GradientBlock(diagonals, "MatrixDiagPart", {{"input", Grad(matrices)}})).Kernel(PlanMatrixDiag, RunDiag, kBySize);
 }
 
 BlockDef MatrixDiagPart() {
@@ -218,7 +209,8 @@ BlockDef MatrixSetDiag() {
 BlockDef MatrixBandPart() {
   return Block("MatrixBandPart", "Matrices with zeros outside a band round their diagonals.")
       .Ports(matrix, num_lower, num_upper, band).Types("T", kElements).Types("Tindex", kIndices)
-      .Gradient(BandGradient).Kernel(PlanBand, RunBand, kBySize);
+      .Gradient(GradientBlock(matrix, "MatrixBandPart", {{"input", Grad(band)}, {"num_lower", num_lower}, {"num_upper", num_upper}}))
+      .Kernel(PlanBand, RunBand, kBySize);
 }
 
 }  // namespace weft::blocks

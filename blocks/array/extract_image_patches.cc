@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "blocks/element_moves.h"
-#include "blocks/gradients.h"
+#include "blocks/gradient_block.h"
 #include "blocks/kernels/conv/window.h"
 #include "blocks/kernels/simd/widen.h"
 #include "blocks/kernels/stop_check.h"
@@ -189,24 +189,21 @@ constexpr auto RunGrad = []<class T>(const Windows& w, RunContext& ctx) {
   });
 };
 
-GradientAttrs SettingsOf(const GradientBuilder& g) { return SameAttrs(g, {ksizes.name, strides.name, rates.name, padding.name}); }
+std::vector<std::string_view> Settings() { return {ksizes.name, strides.name, rates.name, padding.name}; }
 
 }  // namespace
 
 BlockDef ExtractImagePatches() {
   return Block("ExtractImagePatches", "Lays the window round each place of a picture out as channels.")
       .Ports(images, patches).Attrs(ksizes, strides, rates).Types("T", kPixels).Attrs(padding)
-      .Gradient([](GradientBuilder& g) {
-        g.Set(images, g.Add("ExtractImagePatchesGrad", {{"grad", {g.grad(patches)}}, {"like", {g.in(images)}}}, SettingsOf(g)));
-      })
+      .Gradient(GradientBlock(images, "ExtractImagePatchesGrad", {{"grad", Grad(patches)}, {"like", images}}, Settings()))
       .Kernel(Plan, Run);
 }
 
 BlockDef ExtractImagePatchesGrad() {
   return Block("ExtractImagePatchesGrad", "Adds patches up to the pictures they are of: the gradient of ExtractImagePatches.")
       .Ports(grad, like, output).Attrs(ksizes, strides, rates, padding).Types("T", kNumbers)
-      .Internal()
-      .Gradient([](GradientBuilder& g) { g.Set(grad, g.Add("ExtractImagePatches", {{"images", {g.grad(output)}}}, SettingsOf(g))); })
+      .Internal().Gradient(GradientBlock(grad, "ExtractImagePatches", {{"images", Grad(output)}}, Settings()))
       .Kernel(PlanGrad, RunGrad);
 }
 

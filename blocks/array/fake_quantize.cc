@@ -1,5 +1,5 @@
 // FakeQuantWithMinMax*: numbers moved to the levels that quantized ones would have, and the gradients.
-#include "blocks/gradients.h"
+#include "blocks/gradient_block.h"
 #include "blocks/quantized.h"
 #include "weft/block/block.h"
 
@@ -93,11 +93,6 @@ constexpr auto RunGradient = [](const FakeQuantizer& q, RunContext& ctx) {
   ctx.workers().For(static_cast<int64_t>(x.size()), kQuantizedGrain,
                     [&](int64_t begin, int64_t end) { PassWithin(q, &dy[begin], &x[begin], &to[begin], end - begin); });
 };
-
-void Gradient(GradientBuilder& g) {
-  g.Set(inputs, g.Add("FakeQuantWithMinMaxArgsGradient", {{"gradients", {g.grad(outputs)}}, {"inputs", {g.in(inputs)}}},
-                      SameAttrs(g, {min_attr.name, max_attr.name, num_bits.name, narrow_range.name})));
-}
 }  // namespace args
 
 namespace vars {
@@ -252,7 +247,10 @@ BlockDef FakeQuantWithMinMaxArgs() {
   return Block("FakeQuantWithMinMaxArgs", "Moves numbers to the nearest level of a fixed range, as if they were quantized and back.")
       .Details(kLevels)
       .Ports(inputs, outputs).Attrs(min_attr, max_attr, num_bits, narrow_range)
-      .Elementwise().Gradient(Gradient).Kernel(Plan, Run);
+      .Elementwise()
+      .Gradient(GradientBlock(inputs, "FakeQuantWithMinMaxArgsGradient", {{"gradients", Grad(outputs)}, {"inputs", inputs}},
+                              {min_attr.name, max_attr.name, num_bits.name, narrow_range.name}))
+      .Kernel(Plan, Run);
 }
 
 BlockDef FakeQuantWithMinMaxArgsGradient() {

@@ -1,5 +1,6 @@
 // Gather, GatherV2, GatherNd and the blocks of their gradients; ScatterNd and ScatterNdNonAliasingAdd: slices added to where tuples of
 // indices say.
+#include "blocks/gradient_block.h"
 #include "blocks/limits.h"
 #include "blocks/rows.h"
 
@@ -118,27 +119,9 @@ constexpr auto RunSums = [](const RowUpdatePlan& plan, RunContext& ctx) -> Statu
 };
 
 /// Gather has no batch_dims, and so takes the default.
-void SetGradient(GradientBuilder& g, GradientValue along) {
-  g.Set(params, g.Add("GatherV2Grad",
-                      {{"grad", {g.grad(output)}}, {"indices", {g.in(indices)}}, {"axis", {along}}, {"like", {g.in(params)}}},
-                      {{"batch_dims", g.AttrOf("batch_dims")}}));
-}
-void GatherGradient(GradientBuilder& g) { SetGradient(g, g.Constant(Tensor::Scalar<int32_t>(0))); }
-void GatherV2Gradient(GradientBuilder& g) { SetGradient(g, g.in(axis)); }
-
-void GatherV2GradGradient(GradientBuilder& g) {
-  g.Set(grad, g.Add("GatherV2", {{"params", {g.grad(summed)}}, {"indices", {g.in(indices)}}, {"axis", {g.in(axis)}}},
-                    {{"batch_dims", g.AttrOf("batch_dims")}}));
-}
-
-void GatherNdGradient(GradientBuilder& g) {
-  g.Set(params, g.Add("GatherNdGrad", {{"grad", {g.grad(output_nd)}}, {"indices", {g.in(tuples)}}, {"like", {g.in(params)}}},
-                      {{"bad_indices_policy", g.AttrOf("bad_indices_policy")}}));
-}
-
-void GatherNdGradGradient(GradientBuilder& g) {
-  g.Set(grad, g.Add("GatherNd", {{"params", {g.grad(summed)}}, {"indices", {g.in(tuples)}}},
-                    {{"bad_indices_policy", g.AttrOf("bad_indices_policy")}}));
+GradientFunction GatherGradient(GradientSource along) {
+  return GradientBlock(params, "GatherV2Grad", {{"grad", Grad(output)}, {"indices", indices}, {"axis", along}, {"like", params}},
+                       {batch_dims.name});
 }
 
 constexpr In<0> places{"indices", "Tindices", "[..., K]: tuples of indices into the first K axes of the output"};
@@ -179,15 +162,11 @@ constexpr auto RunAdd = [](const RowUpdatePlan& plan, RunContext& ctx) -> Status
                     RunUpdate(plan, ctx, DataOf(ctx, base), DataOf(ctx, base_places), DataOf(ctx, base_updates), to));
 };
 
-template <class P>
-GradientValue Gathered(GradientBuilder& g, const P& names) {
-  return g.Add("GatherNd", {{"params", {g.grad(scattered)}}, {"indices", {g.in(names)}}},
-               {{"bad_indices_policy", g.AttrOf("bad_indices_policy")}});
-}
-
 void AddGradient(GradientBuilder& g) {
-  g.Set(base, g.grad(base_sum));
-  if (g.wanted(base_updates)) g.Set(base_updates, Gathered(g, base_places));
+  const GradientValue sum = g.grad(base_sum);
+  g.Set(base, sum);
+  if (!g.wanted(base_updates)) return;
+  g.Set(base_updates, g.Add("GatherNd", {{"params", {sum}}, {"indices", {g.in(base_places)}}}, SameAttrs(g, {kBadIndices.name})));
 }
 
 }  // namespace
@@ -195,40 +174,47 @@ void AddGradient(GradientBuilder& g) {
 BlockDef Gather() {
   return Block("Gather", "Rows of a table, by index.")
       .Ports(params, indices, output).Attrs(validate_indices).Types("Tparams", kAllTypes).Types("Tindices", kRowIndices)
-      .Gradient(GatherGradient).Kernel(PlanGather, RunRows);
+      .Gradient(GatherGradient(GradientSource([](GradientBuilder& g) { return g.Constant(Tensor::Scalar<int32_t>(0)); })))
+      .Kernel(PlanGather, RunRows);
 }
 
 BlockDef GatherV2() {
   return Block("GatherV2", "Slices along an axis, by index.")
       .Ports(params, indices, axis, output_v2).Attrs(batch_dims).Types("Tparams", kAllTypes)
       .Types("Tindices", kRowIndices).Types("Taxis", kIndices).ShapedBy(axis)
-      .Gradient(GatherV2Gradient).Kernel(PlanGatherV2, RunRows);
+      .Gradient(GatherGradient(axis)).Kernel(PlanGatherV2, RunRows);
 }
 
 BlockDef GatherV2Grad() {
   return Block("GatherV2Grad", "The gradient of GatherV2: slices added up where they came from.")
       .Ports(grad, indices, axis, like, summed).Attrs(batch_dims).Types("Tparams", kNumbers)
       .Types("Tindices", kRowIndices).Types("Taxis", kIndices).ShapedBy(axis)
-      .Internal().Gradient(GatherV2GradGradient).Kernel(PlanGatherV2Grad, RunSums);
+      .Internal()
+      .Gradient(GradientBlock(grad, "GatherV2", {{"params", Grad(summed)}, {"indices", indices}, {"axis", axis}}, {batch_dims.name}))
+      .Kernel(PlanGatherV2Grad, RunSums);
 }
 
 BlockDef GatherNd() {
   return Block("GatherNd", "Slices of a table, by tuples of indices.")
       .Ports(params, tuples, output_nd).Types("Tparams", kAllTypes).Types("Tindices", kRowIndices).Attrs(kBadIndices)
-      .Gradient(GatherNdGradient).Kernel(PlanGatherNd, RunRows);
+      .Gradient(GradientBlock(params, "GatherNdGrad", {{"grad", Grad(output_nd)}, {"indices", tuples}, {"like", params}},
+                              {kBadIndices.name}))
+      .Kernel(PlanGatherNd, RunRows);
 }
 
 BlockDef GatherNdGrad() {
   return Block("GatherNdGrad", "The gradient of GatherNd: slices added up where they came from.")
       .Ports(grad, tuples, like_nd, summed).Types("Tparams", kNumbers).Types("Tindices", kRowIndices).Attrs(kBadIndices)
-      .Internal().Gradient(GatherNdGradGradient).Kernel(PlanGatherNdGrad, RunSums);
+      .Internal().Gradient(GradientBlock(grad, "GatherNd", {{"params", Grad(summed)}, {"indices", tuples}}, {kBadIndices.name}))
+      .Kernel(PlanGatherNdGrad, RunSums);
 }
 
 BlockDef ScatterNd() {
   return Block("ScatterNd", "Adds slices to zeros where tuples of indices say.")
       .Ports(places, updates, sizes, scattered).Types("T", kNumbers + TypeList<bool, String>{})
       .Types("Tindices", kIndices).Attrs(kBadIndices).ShapedBy(sizes)
-      .Gradient([](GradientBuilder& g) { g.Set(updates, Gathered(g, places)); }).Kernel(PlanScatter, RunScatter);
+      .Gradient(GradientBlock(updates, "GatherNd", {{"params", Grad(scattered)}, {"indices", places}}, {kBadIndices.name}))
+      .Kernel(PlanScatter, RunScatter);
 }
 
 BlockDef ScatterNdNonAliasingAdd() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "blocks/elementwise.h"
+#include "blocks/gradient_block.h"
 
 namespace weft::blocks {
 namespace {
@@ -82,8 +83,7 @@ BlockDef DebugGradientIdentity() {
 BlockDef Fill() {
   return Block("Fill", "A tensor of one value.")
       .Ports(dims, value, filled).Types("T", kAllTypes).Types("index_type", kIndices).ShapedBy(dims)
-      .Gradient([](GradientBuilder& g) { g.Set(value, g.Add("SumLike", {{"grad", {g.grad(filled)}}, {"like", {g.in(value)}}})); })
-      .Kernel(PlanFill, RunFill, kBySize);
+      .Gradient(GradientBlock(value, "SumLike", {{"grad", Grad(filled)}, {"like", value}})).Kernel(PlanFill, RunFill, kBySize);
 }
 
 }  // namespace weft::blocks

@@ -1,6 +1,7 @@
 // SumLike, BroadcastLike, ReshapeLike, TileGrad: a tensor brought to the shape of another one; gradients are made of them. And Tile.
 #include "blocks/broadcast.h"
 #include "blocks/element_moves.h"
+#include "blocks/gradient_block.h"
 #include "blocks/kernels/reduce/sum.h"
 #include "weft/block/block.h"
 
@@ -118,37 +119,35 @@ Result<StretchMove> PlanTile(PlanContext& ctx) {
 BlockDef SumLike() {
   return Block("SumLike", "Sums a gradient over the axes along which an operand was repeated.")
       .Ports(grad, like, output).Types("T", kNumbers).Types("L", kAllTypes).Internal().Elementwise()
-      .Gradient([](GradientBuilder& g) { g.Set(grad, g.Add("BroadcastLike", {{"input", {g.grad(output)}}, {"like", {g.in(grad)}}})); })
+      .Gradient(GradientBlock(grad, "BroadcastLike", {{"input", Grad(output)}, {"like", grad}}))
       .Kernel(PlanSum, RunSum);
 }
 
 BlockDef TileGrad() {
   return Block("TileGrad", "Sums the gradient of a Tile over the repetitions.")
       .Ports(grad, multiples, tiled, output).Types("T", kNumbers).Types("Tmultiples", kIndices).ShapedBy(multiples).Internal()
-      .Gradient([](GradientBuilder& g) { g.Set(grad, g.Add("Tile", {{"input", {g.grad(output)}}, {"multiples", {g.in(multiples)}}})); })
+      .Gradient(GradientBlock(grad, "Tile", {{"input", Grad(output)}, {"multiples", multiples}}))
       .Kernel(PlanUntile, RunSum);
 }
 
 BlockDef BroadcastLike() {
   return Block("BroadcastLike", "Repeats a tensor along the axes where another one is larger.")
       .Ports(input, like, output).Types("T", kNumbers).Types("L", kAllTypes).Internal().Elementwise()
-      .Gradient([](GradientBuilder& g) { g.Set(input, g.Add("SumLike", {{"grad", {g.grad(output)}}, {"like", {g.in(input)}}})); })
+      .Gradient(GradientBlock(input, "SumLike", {{"grad", Grad(output)}, {"like", input}}))
       .Kernel(PlanStretch, RunStretchMove);
 }
 
 BlockDef ReshapeLike() {
   return Block("ReshapeLike", "The same elements in the shape of another tensor.")
       .Ports(tensor, like, output).Types("T", kAllTypes).Types("L", kAllTypes).Internal().WithFlow(Flow::kForward)
-      .Gradient([](GradientBuilder& g) { g.Set(tensor, g.Add("ReshapeLike", {{"tensor", {g.grad(output)}}, {"like", {g.in(tensor)}}})); })
+      .Gradient(GradientBlock(tensor, "ReshapeLike", {{"tensor", Grad(output)}, {"like", tensor}}))
       .PlanOnly(PlanReshape);
 }
 
 BlockDef Tile() {
   return Block("Tile", "Repeats a tensor along its axes.")
       .Ports(repeated, times_each, tiles).Types("T", kAllTypes).Types("Tmultiples", kIndices).ShapedBy(times_each)
-      .Gradient([](GradientBuilder& g) {
-        g.Set(repeated, g.Add("TileGrad", {{"grad", {g.grad(tiles)}}, {"multiples", {g.in(times_each)}}, {"like", {g.in(repeated)}}}));
-      })
+      .Gradient(GradientBlock(repeated, "TileGrad", {{"grad", Grad(tiles)}, {"multiples", times_each}, {"like", repeated}}))
       .Kernel(PlanTile, RunStretchMove);
 }
 

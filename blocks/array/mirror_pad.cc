@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "blocks/array/pad.h"
+#include "blocks/gradient_block.h"
 #include "blocks/kernels/simd/widen.h"
 #include "blocks/kernels/stop_check.h"
 #include "weft/block/block.h"
@@ -205,26 +206,19 @@ constexpr auto RunGrad = []<class T>(const Mirror& mirror, RunContext& ctx) {
   });
 };
 
-GradientAttrs ModeOf(const GradientBuilder& g) { return {{"mode", g.AttrOf("mode")}}; }
-
 }  // namespace
 
 BlockDef MirrorPad() {
   return Block("MirrorPad", "Puts a frame round a tensor that mirrors it.")
       .Ports(input, paddings, output).Types("T", kAllTypes).Types("Tpaddings", kIndices).Attrs(mode).ShapedBy(paddings)
-      .Gradient([](GradientBuilder& g) {
-        g.Set(input, g.Add("MirrorPadGrad", {{"input", {g.grad(output)}}, {"paddings", {g.in(paddings)}}}, ModeOf(g)));
-      })
+      .Gradient(GradientBlock(input, "MirrorPadGrad", {{"input", Grad(output)}, {"paddings", paddings}}, {mode.name}))
       .Kernel(Plan, Run);
 }
 
 BlockDef MirrorPadGrad() {
   return Block("MirrorPadGrad", "Folds the frame of a MirrorPad back and adds it up: its gradient.")
       .Ports(framed, paddings, inside).Attrs(mode).Types("T", kNumbers).Types("Tpaddings", kIndices).ShapedBy(paddings)
-      .Internal()
-      .Gradient([](GradientBuilder& g) {
-        g.Set(framed, g.Add("MirrorPad", {{"input", {g.grad(inside)}}, {"paddings", {g.in(paddings)}}}, ModeOf(g)));
-      })
+      .Internal().Gradient(GradientBlock(framed, "MirrorPad", {{"input", Grad(inside)}, {"paddings", paddings}}, {mode.name}))
       .Kernel(PlanGrad, RunGrad);
 }
 

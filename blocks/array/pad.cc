@@ -1,6 +1,7 @@
 // Pad, PadV2, Slice and their gradients: a tensor in a frame, and out of it.
 #include "blocks/array/pad.h"
 
+#include "blocks/gradient_block.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -38,9 +39,7 @@ Result<BoxMove> PlanInside(PlanContext& ctx) {
   return MoveOutOfFrame(axes, ctx.dtype(grad));
 }
 
-void Gradient(GradientBuilder& g) {
-  g.Set(input, g.Add("PadGrad", {{"grad", {g.grad(output)}}, {"paddings", {g.in(paddings)}}}));
-}
+GradientFunction Gradient() { return GradientBlock(input, "PadGrad", {{"grad", Grad(output)}, {"paddings", paddings}}); }
 
 /// Where a walk over the rows of a framed tensor is.
 struct RowWalk {
@@ -132,11 +131,6 @@ constexpr auto RunSliceGrad = [](const Frame& frame, RunContext& ctx) {
   RunFrame(frame, ctx.in<std::byte>(slice_grad).data(), ctx.out<std::byte>(whole).data(), nullptr, ctx.workers());
 };
 
-void SliceGradient(GradientBuilder& g) {
-  const GradientValue from = g.in(slice_begin), count = g.in(slice_size);
-  g.Set(sliced, g.Add("SliceGrad", {{"grad", {g.grad(slice)}}, {"begin", {from}}, {"size", {count}}, {"like", {g.in(sliced)}}}));
-}
-
 }  // namespace
 
 Shape InnerShape(std::span<const FramedAxis> axes) {
@@ -209,21 +203,20 @@ void RunFrame(const Frame& frame, const std::byte* from, std::byte* to, const vo
 BlockDef Pad() {
   return Block("Pad", "Puts a frame of zeros round a tensor.")
       .Ports(input, paddings, output).Types("T", kAllTypes).Types("Tpaddings", kIndices).ShapedBy(paddings)
-      .Gradient(Gradient).Kernel(PlanFrame, RunZeros);
+      .Gradient(Gradient()).Kernel(PlanFrame, RunZeros);
 }
 
 BlockDef PadV2() {
   return Block("PadV2", "Puts a frame of one value round a tensor.")
       .Ports(input, paddings, constant_values, output).Types("T", kAllTypes).Types("Tpaddings", kIndices)
       .ShapedBy(paddings)
-      .Gradient(Gradient).Kernel(PlanFrameOfValue, RunValue);
+      .Gradient(Gradient()).Kernel(PlanFrameOfValue, RunValue);
 }
 
 BlockDef PadGrad() {
   return Block("PadGrad", "Takes the frame of a Pad off: its gradient.")
       .Ports(grad, paddings, inside).Types("T", kAllTypes).Types("Tpaddings", kIndices).ShapedBy(paddings)
-      .Internal()
-      .Gradient([](GradientBuilder& g) { g.Set(grad, g.Add("Pad", {{"input", {g.grad(inside)}}, {"paddings", {g.in(paddings)}}})); })
+      .Internal().Gradient(GradientBlock(grad, "Pad", {{"input", Grad(inside)}, {"paddings", paddings}}))
       .Kernel(PlanInside, RunBoxMove);
 }
 
@@ -231,7 +224,8 @@ BlockDef Slice() {
   return Block("Slice", "Takes a box out of a tensor.")
       .Ports(sliced, slice_begin, slice_size, slice).Types("T", kAllTypes).Types("Index", kIndices)
       .ShapedBy(slice_begin, slice_size)
-      .Gradient(SliceGradient).Kernel(PlanSlice, RunBoxMove);
+      .Gradient(GradientBlock(sliced, "SliceGrad", {{"grad", Grad(slice)}, {"begin", slice_begin}, {"size", slice_size}, {"like", sliced}}))
+      .Kernel(PlanSlice, RunBoxMove);
 }
 
 BlockDef SliceGrad() {
@@ -239,9 +233,7 @@ BlockDef SliceGrad() {
       .Ports(slice_grad, slice_begin, slice_size, like, whole).Types("T", kAllTypes).Types("Index", kIndices)
       .ShapedBy(slice_begin, slice_size)
       .Internal()
-      .Gradient([](GradientBuilder& g) {
-        g.Set(slice_grad, g.Add("Slice", {{"input", {g.grad(whole)}}, {"begin", {g.in(slice_begin)}}, {"size", {g.in(slice_size)}}}));
-      })
+      .Gradient(GradientBlock(slice_grad, "Slice", {{"input", Grad(whole)}, {"begin", slice_begin}, {"size", slice_size}}))
       .Kernel(PlanSliceGrad, RunSliceGrad);
 }
 

@@ -38,7 +38,7 @@ constexpr Attr<int64_t> axis{"axis", "-1", "the axis along which each slice has 
 
 struct Trips {
   SlicedTensor tensor;
-  int64_t bits = 8, pieces = 1;  // pieces of a tensor of one slice, whose ends are looked for apart
+  int64_t bits = 8;
   bool is_signed = true, given = false, even = true, narrow = false;
 };
 
@@ -54,50 +54,18 @@ Result<Trips> Plan(PlanContext& ctx) {
   trips.narrow = ctx.attr(narrow_range);
   ctx.set(output, ctx.shape(input));
   const int64_t element = static_cast<int64_t>(ElementSize(ctx.dtype(input)));
-  if (!trips.given && trips.tensor.rows() == 1) trips.pieces = (trips.tensor.inner + kQuantizedGrain - 1) / kQuantizedGrain;
-  ctx.set_scratch(trips.tensor.slices * (4 * element + 8) + 2 * trips.pieces * element);
+  int64_t pieces = 1;  // of a tensor of one slice, whose ends are looked for apart
+  if (!trips.given && trips.tensor.rows() == 1) pieces = EndPieces(trips.tensor.inner);
+  ctx.set_scratch(trips.tensor.slices * (4 * element + 8) + 2 * pieces * element);
   return trips;
 }
-
-/// Widens [min, max] by some numbers.
-template <class T>
-void Include(const T* from, int64_t n, T& min, T& max) {
-  T low = min, high = max;
-#pragma omp simd reduction(min : low) reduction(max : high)
-  for (int64_t i = 0; i < n; ++i) {
-    low = from[i] < low ? from[i] : low;
-    high = from[i] > high ? from[i] : high;
-  }
-  min = low;
-  max = high;
-}
-
-template <class T>
-struct Ends {
-  T min = std::numeric_limits<T>::infinity(), max = -std::numeric_limits<T>::infinity();
-};
 
 /// The least and the largest number of a slice.
 template <class T>
 Ends<T> EndsOf(const SlicedTensor& t, int64_t slice, const T* from) {
   Ends<T> ends;
-  for (int64_t o = 0; o < t.outer; ++o) Include(from + (o * t.slices + slice) * t.inner, t.inner, ends.min, ends.max);
+  for (int64_t o = 0; o < t.outer; ++o) ends.Include(from + (o * t.slices + slice) * t.inner, t.inner);
   return ends;
-}
-
-template <class T>
-Ends<T> EndsOfAll(const Trips& trips, RunContext& ctx, const T* from, Ends<T>* pieces) {
-  ctx.workers().For(trips.tensor.inner, kQuantizedGrain, [&](int64_t begin, int64_t end) {
-    Ends<T> ends;
-    Include(from + begin, end - begin, ends.min, ends.max);
-    pieces[begin / kQuantizedGrain] = ends;
-  });
-  Ends<T> all;
-  for (int64_t p = 0; p < trips.pieces; ++p) {
-    all.min = std::min(all.min, pieces[p].min);
-    all.max = std::max(all.max, pieces[p].max);
-  }
-  return all;
 }
 
 constexpr auto Run = []<class T>(const Trips& trips, RunContext& ctx) -> Status {
@@ -116,7 +84,7 @@ constexpr auto Run = []<class T>(const Trips& trips, RunContext& ctx) -> Status 
       prepare(s, {lows[s], highs[s]});
     }
   } else if (t.rows() == 1) {
-    prepare(0, EndsOfAll(trips, ctx, from, pieces));
+    prepare(0, EndsOfAll(from, t.inner, pieces, ctx.workers()));
   } else {
     const int64_t grain = std::max<int64_t>(1, kQuantizedGrain / std::max<int64_t>(t.outer * t.inner, 1));
     ctx.workers().For(t.slices, grain, [&](int64_t begin, int64_t end) {

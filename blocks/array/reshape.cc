@@ -1,6 +1,7 @@
 // Reshape: the same elements under another shape. ExpandDims, Squeeze: axes of size 1 put in and taken out.
 #include "blocks/array/reshape.h"
 
+#include "blocks/gradient_block.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -78,9 +79,7 @@ Status PlanSqueeze(PlanContext& ctx) {
   return {};
 }
 
-void Gradient(GradientBuilder& g) {
-  g.Set(input, g.Add("ReshapeLike", {{"tensor", {g.grad(same_elements)}}, {"like", {g.in(input)}}}));
-}
+GradientFunction Gradient() { return GradientBlock(input, "ReshapeLike", {{"tensor", Grad(same_elements)}, {"like", input}}); }
 
 }  // namespace
 
@@ -107,21 +106,20 @@ BlockDef Reshape() {
   return Block("Reshape", "The same elements under another shape.")
       .Details("A size of -1 is what the others leave. A scalar shape is taken as a vector of one size.")
       .Ports(tensor, shape, output).Types("T", kAllTypes).Types("Tshape", kIndices).ShapedBy(shape)
-      .WithFlow(Flow::kForward)
-      .Gradient([](GradientBuilder& g) { g.Set(tensor, g.Add("ReshapeLike", {{"tensor", {g.grad(output)}}, {"like", {g.in(tensor)}}})); })
+      .WithFlow(Flow::kForward).Gradient(GradientBlock(tensor, "ReshapeLike", {{"tensor", Grad(output)}, {"like", tensor}}))
       .PlanOnly(PlanReshape);
 }
 
 BlockDef ExpandDims() {
   return Block("ExpandDims", "Puts an axis of size 1 into the shape of a tensor.")
       .Ports(input, axis, same_elements).Types("T", kAllTypes).Types("Tdim", kIndices).ShapedBy(axis)
-      .WithFlow(Flow::kForward).Gradient(Gradient).PlanOnly(PlanExpand);
+      .WithFlow(Flow::kForward).Gradient(Gradient()).PlanOnly(PlanExpand);
 }
 
 BlockDef Squeeze() {
   return Block("Squeeze", "Takes axes of size 1 out of the shape of a tensor.")
       .Ports(input, same_elements).Types("T", kAllTypes).Attrs(squeezed)
-      .WithFlow(Flow::kForward).Gradient(Gradient).PlanOnly(PlanSqueeze);
+      .WithFlow(Flow::kForward).Gradient(Gradient()).PlanOnly(PlanSqueeze);
 }
 
 }  // namespace weft::blocks

@@ -1,5 +1,6 @@
 // Reverse, ReverseSequence: axes walked backward, whole or as far as each row's length.
 #include "blocks/element_moves.h"
+#include "blocks/gradient_block.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -98,24 +99,20 @@ constexpr auto RunSequence = [](const Lines& lines, RunContext& ctx) -> Status {
   return {};
 };
 
-void SequenceGradient(GradientBuilder& g) {
-  g.Set(input, g.Add("ReverseSequence", {{"input", {g.grad(rows_output)}}, {"seq_lengths", {g.in(seq_lengths)}}},
-                     {{"seq_dim", g.AttrOf("seq_dim")}, {"batch_dim", g.AttrOf("batch_dim")}}));
-}
-
 }  // namespace
 
 BlockDef Reverse() {
   return Block("Reverse", "Turns axes of a tensor round.")
       .Alias("ReverseV2").Ports(tensor, axis, output).Types("Tidx", kIndices).Types("T", kReversed).ShapedBy(axis)
-      .Gradient([](GradientBuilder& g) { g.Set(tensor, g.Add("Reverse", {{"tensor", {g.grad(output)}}, {"axis", {g.in(axis)}}})); })
-      .Kernel(PlanReverse, RunBoxMove);
+      .Gradient(GradientBlock(tensor, "Reverse", {{"tensor", Grad(output)}, {"axis", axis}})).Kernel(PlanReverse, RunBoxMove);
 }
 
 BlockDef ReverseSequence() {
   return Block("ReverseSequence", "Turns the first elements along an axis round, as many as each entry of a batch says.")
       .Ports(input, seq_lengths, rows_output).Attrs(seq_dim, batch_dim).Types("T", kAllTypes).Types("Tlen", kIndices)
-      .Gradient(SequenceGradient).Kernel(PlanSequence, RunSequence);
+      .Gradient(GradientBlock(input, "ReverseSequence", {{"input", Grad(rows_output)}, {"seq_lengths", seq_lengths}},
+                              {seq_dim.name, batch_dim.name}))
+      .Kernel(PlanSequence, RunSequence);
 }
 
 }  // namespace weft::blocks

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "blocks/array/pad.h"
+#include "blocks/gradient_block.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -223,24 +224,6 @@ constexpr auto RunToSpace = [](const Blocks& blocks, RunContext& ctx) {
   });
 };
 
-void ToBatchGradient(GradientBuilder& g) {
-  g.Set(input, g.Add("BatchToSpace", {{"input", {g.grad(output)}}, {"crops", {g.in(paddings)}}}, {{"block_size", g.AttrOf("block_size")}}));
-}
-
-void ToSpaceGradient(GradientBuilder& g) {
-  g.Set(input, g.Add("SpaceToBatch", {{"input", {g.grad(output)}}, {"paddings", {g.in(crops)}}}, {{"block_size", g.AttrOf("block_size")}}));
-}
-
-void ToBatchNdGradient(GradientBuilder& g) {
-  g.Set(input_nd, g.Add("BatchToSpaceND",
-                        {{"input", {g.grad(output)}}, {"block_shape", {g.in(block_shape)}}, {"crops", {g.in(paddings_nd)}}}));
-}
-
-void ToSpaceNdGradient(GradientBuilder& g) {
-  g.Set(input_nd, g.Add("SpaceToBatchND",
-                        {{"input", {g.grad(output)}}, {"block_shape", {g.in(block_shape)}}, {"paddings", {g.in(crops_nd)}}}));
-}
-
 constexpr auto PlanSpaceToBatch = [](PlanContext& ctx) { return PlanToBatch(ctx, ReadSquare(ctx, paddings), "paddings"); };
 constexpr auto PlanBatchToSpace = [](PlanContext& ctx) { return PlanToSpace(ctx, ReadSquare(ctx, crops), "crops"); };
 constexpr auto PlanSpaceToBatchNd = [](PlanContext& ctx) { return PlanToBatch(ctx, ReadAnyRank(ctx, paddings_nd), "paddings"); };
@@ -251,28 +234,31 @@ constexpr auto PlanBatchToSpaceNd = [](PlanContext& ctx) { return PlanToSpace(ct
 BlockDef SpaceToBatch() {
   return Block("SpaceToBatch", "Moves the pixels of square blocks into the batch, after zeros were put round the pictures.")
       .Ports(input, paddings, output).Types("T", kAllTypes).Types("Tpaddings", kIndices).Attrs(block_size)
-      .ShapedBy(paddings)
-      .Gradient(ToBatchGradient).Kernel(PlanSpaceToBatch, RunToBatch);
+      .ShapedBy(paddings).Gradient(GradientBlock(input, "BatchToSpace", {{"input", Grad(output)}, {"crops", paddings}}, {block_size.name}))
+      .Kernel(PlanSpaceToBatch, RunToBatch);
 }
 
 BlockDef BatchToSpace() {
   return Block("BatchToSpace", "Puts square blocks of pixels together from the batch, and crops the pictures.")
       .Ports(input, crops, output).Types("T", kAllTypes).Attrs(block_size).Types("Tidx", kIndices).ShapedBy(crops)
-      .Gradient(ToSpaceGradient).Kernel(PlanBatchToSpace, RunToSpace);
+      .Gradient(GradientBlock(input, "SpaceToBatch", {{"input", Grad(output)}, {"paddings", crops}}, {block_size.name}))
+      .Kernel(PlanBatchToSpace, RunToSpace);
 }
 
 BlockDef SpaceToBatchND() {
   return Block("SpaceToBatchND", "Moves the elements of blocks into the batch, after zeros were put round the axes of space.")
       .Ports(input_nd, block_shape, paddings_nd, output).Types("T", kAllTypes).Types("Tblock_shape", kIndices)
       .Types("Tpaddings", kIndices).ShapedBy(block_shape, paddings_nd)
-      .Gradient(ToBatchNdGradient).Kernel(PlanSpaceToBatchNd, RunToBatch);
+      .Gradient(GradientBlock(input_nd, "BatchToSpaceND", {{"input", Grad(output)}, {"block_shape", block_shape}, {"crops", paddings_nd}}))
+      .Kernel(PlanSpaceToBatchNd, RunToBatch);
 }
 
 BlockDef BatchToSpaceND() {
   return Block("BatchToSpaceND", "Puts blocks of elements together from the batch, and crops the axes of space.")
       .Ports(input_nd, block_shape, crops_nd, output).Types("T", kAllTypes).Types("Tblock_shape", kIndices)
       .Types("Tcrops", kIndices).ShapedBy(block_shape, crops_nd)
-      .Gradient(ToSpaceNdGradient).Kernel(PlanBatchToSpaceNd, RunToSpace);
+      .Gradient(GradientBlock(input_nd, "SpaceToBatchND", {{"input", Grad(output)}, {"block_shape", block_shape}, {"paddings", crops_nd}}))
+      .Kernel(PlanBatchToSpaceNd, RunToSpace);
 }
 
 }  // namespace weft::blocks

@@ -1,5 +1,6 @@
 // SpaceToDepth, DepthToSpace: blocks of pixels that become channels, and back. Both are transpositions.
 #include "blocks/element_moves.h"
+#include "blocks/gradients.h"
 #include "weft/block/block.h"
 
 namespace weft {
@@ -81,9 +82,7 @@ Result<BoxMove> PlanToSpace(PlanContext& ctx) {
 // The gradient of one is the other.
 Status GradientBy(GradientBuilder& g, const char* inverse) {
   if (g.attr(data_format) == PixelLayout::NCHW_VECT_C) return Unsupported("has no gradient for NCHW_VECT_C");
-  if (!g.grad(output).valid()) return {};
-  g.Set(input, g.Add(inverse, {{"input", {g.grad(output)}}},
-                     {{"block_size", g.AttrOf("block_size")}, {"data_format", g.AttrOf("data_format")}}));
+  g.Set(input, g.Add(inverse, {{"input", {g.grad(output)}}}, SameAttrs(g, {block_size.name, data_format.name})));
   return {};
 }
 Status ToDepthGradient(GradientBuilder& g) { return GradientBy(g, "DepthToSpace"); }

@@ -41,13 +41,12 @@ JoinedColumns CutAlong(PlanContext& ctx, const P& port, int at, const std::vecto
   return columns;
 }
 
-template <int I>
-void RunCut(const JoinedColumns& columns, RunContext& ctx, const In<I>& port) {
+/// Of input number kValue.
+template <int kValue>
+constexpr auto Run = [](const JoinedColumns& columns, RunContext& ctx) {
   const auto part = [&](size_t k) { return ctx.out<std::byte>(output, static_cast<int>(k)).data(); };
-  SplitColumns(columns, ctx.in<std::byte>(port).data(), part, ctx.workers());
-}
-constexpr auto RunSplit = [](const JoinedColumns& columns, RunContext& ctx) { RunCut(columns, ctx, value); };
-constexpr auto RunCutOfFirst = [](const JoinedColumns& columns, RunContext& ctx) { RunCut(columns, ctx, value_v); };
+  SplitColumns(columns, ctx.in<std::byte>(In<kValue>{}).data(), part, ctx.workers());
+};
 
 GradientValue Joined(GradientBuilder& g, GradientValue at) {
   const std::vector<GradientValue> pieces = GradientsOrZeros(g, output);
@@ -125,20 +124,20 @@ void UnstackGradient(GradientBuilder& g) {
 BlockDef Split() {
   return Block("Split", "Cuts a tensor into equal pieces along an axis.")
       .Ports(axis, value, output).Attrs(num_split).Types("T", kAllTypes).ShapedBy(axis)
-      .Gradient([](GradientBuilder& g) { g.Set(value, Joined(g, g.in(axis))); }).Kernel(PlanSplit, RunSplit);
+      .Gradient([](GradientBuilder& g) { g.Set(value, Joined(g, g.in(axis))); }).Kernel(PlanSplit, Run<value.index>);
 }
 
 BlockDef SplitV() {
   return Block("SplitV", "Cuts a tensor into pieces of given sizes along an axis.")
       .Ports(value_v, size_splits, axis_v, output).Attrs(num_split).Types("T", kAllTypes).Types("Tlen", kLengths)
       .ShapedBy(size_splits, axis_v)
-      .Gradient([](GradientBuilder& g) { g.Set(value_v, Joined(g, g.in(axis_v))); }).Kernel(PlanSplitV, RunCutOfFirst);
+      .Gradient([](GradientBuilder& g) { g.Set(value_v, Joined(g, g.in(axis_v))); }).Kernel(PlanSplitV, Run<value_v.index>);
 }
 
 BlockDef Unstack() {
   return Block("Unstack", "Takes a tensor apart along an axis, which goes.")
       .Alias("Unpack").Ports(value_v, slices).Attrs(num).Types("T", kAllTypes).Attrs(slice_axis)
-      .Gradient(UnstackGradient).Kernel(PlanUnstack, RunCutOfFirst);
+      .Gradient(UnstackGradient).Kernel(PlanUnstack, Run<value_v.index>);
 }
 
 }  // namespace weft::blocks

@@ -1,7 +1,7 @@
 // StridedSlice, its gradient, and the assignment to a slice of a variable.
 #include "blocks/array/strided_slice.h"
 
-#include "blocks/gradients.h"
+#include "blocks/gradient_block.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -48,15 +48,8 @@ Result<BoxMove> PlanSlice(PlanContext& ctx) {
   return MoveOf(std::move(box), ctx.dtype(input), selection.start);
 }
 
-GradientAttrs MasksOf(const GradientBuilder& g) {
-  return SameAttrs(g, {begin_mask.name, end_mask.name, ellipsis_mask.name, new_axis_mask.name, shrink_axis_mask.name});
-}
-
-void SliceGradient(GradientBuilder& g) {
-  g.Set(input, g.Add("StridedSliceGradLike",
-                     {{"like", {g.in(input)}}, {"begin", {g.in(begin)}}, {"end", {g.in(end)}}, {"strides", {g.in(strides)}},
-                      {"dy", {g.grad(output)}}},
-                     MasksOf(g)));
+std::vector<std::string_view> Masks() {
+  return {begin_mask.name, end_mask.name, ellipsis_mask.name, new_axis_mask.name, shrink_axis_mask.name};
 }
 
 // ---- its gradient ----------------------------------------------------------------------------------------------------------
@@ -84,10 +77,8 @@ constexpr auto RunGrad = [](const BoxMove& move, RunContext& ctx) {
   move.Run(ctx.in<std::byte>(dy).data(), out.data(), ctx.workers());
 };
 
-void GradGradient(GradientBuilder& g) {
-  g.Set(dy, g.Add("StridedSlice",
-                  {{"input", {g.grad(whole)}}, {"begin", {g.in(begin)}}, {"end", {g.in(end)}}, {"strides", {g.in(strides)}}},
-                  MasksOf(g)));
+GradientFunction GradGradient() {
+  return GradientBlock(dy, "StridedSlice", {{"input", Grad(whole)}, {"begin", begin}, {"end", end}, {"strides", strides}}, Masks());
 }
 
 // ---- StridedSliceAssign ----------------------------------------------------------------------------------------------------
@@ -118,19 +109,21 @@ BlockDef StridedSlice() {
   return SliceBlock("StridedSlice", "Takes elements at regular distances out of a tensor, along each axis on its own.", kSliceIndices,
                     input, begin, end, strides, output)
       .Details("As numpy's x[begin:end:stride, ...], with the masks for what a slice of numpy may leave out or add.")
-      .Gradient(SliceGradient).Kernel(PlanSlice, RunBoxMove);
+      .Gradient(GradientBlock(input, "StridedSliceGradLike",
+                              {{"like", input}, {"begin", begin}, {"end", end}, {"strides", strides}, {"dy", Grad(output)}}, Masks()))
+      .Kernel(PlanSlice, RunBoxMove);
 }
 
 BlockDef StridedSliceGrad() {
   return SliceBlock("StridedSliceGrad", "The gradient of StridedSlice: the gradient of the slice in its place, zeros elsewhere.", kIndices,
                     shape, begin, end, strides, dy, whole)
-      .ShapedBy(shape).Gradient(GradGradient).Kernel(PlanGrad, RunGrad);
+      .ShapedBy(shape).Gradient(GradGradient()).Kernel(PlanGrad, RunGrad);
 }
 
 BlockDef StridedSliceGradLike() {
   return SliceBlock("StridedSliceGradLike", "StridedSliceGrad that takes the shape from the tensor that was sliced.", kSliceIndices, like,
                     begin, end, strides, dy, whole)
-      .Internal().Gradient(GradGradient).Kernel(PlanGradLike, RunGrad);
+      .Internal().Gradient(GradGradient()).Kernel(PlanGradLike, RunGrad);
 }
 
 BlockDef ResourceStridedSliceAssign() {

@@ -1,5 +1,6 @@
 // Transpose, and the transposition back that its gradient needs.
 #include "blocks/element_moves.h"
+#include "blocks/gradient_block.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -52,16 +53,13 @@ Result<BoxMove> PlanBack(PlanContext& ctx) {
 BlockDef Transpose() {
   return Block("Transpose", "Puts the axes of a tensor in another order.")
       .Ports(x, perm, y).Types("T", kAllTypes).Types("Tperm", kIndices).ShapedBy(perm)
-      .Gradient([](GradientBuilder& g) { g.Set(x, g.Add("TransposeBack", {{"x", {g.grad(y)}}, {"perm", {g.in(perm)}}})); })
-      .Kernel(Plan, RunBoxMove);
+      .Gradient(GradientBlock(x, "TransposeBack", {{"x", Grad(y)}, {"perm", perm}})).Kernel(Plan, RunBoxMove);
 }
 
 BlockDef TransposeBack() {
   return Block("TransposeBack", "Undoes a Transpose by the same perm: the gradient of Transpose.")
       .Ports(back_x, back_perm, back_y).Types("T", kAllTypes).Types("Tperm", kIndices).ShapedBy(back_perm)
-      .Internal()
-      .Gradient([](GradientBuilder& g) { g.Set(back_x, g.Add("Transpose", {{"x", {g.grad(back_y)}}, {"perm", {g.in(back_perm)}}})); })
-      .Kernel(PlanBack, RunBoxMove);
+      .Internal().Gradient(GradientBlock(back_x, "Transpose", {{"x", Grad(back_y)}, {"perm", back_perm}})).Kernel(PlanBack, RunBoxMove);
 }
 
 }  // namespace weft::blocks

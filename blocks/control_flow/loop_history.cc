@@ -69,15 +69,11 @@ struct Kept {
   DType dtype = DType::kInvalid;
 };
 
-Status CheckInputs(const PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckHandles(ctx, handle));
-  return CheckScalars(ctx, iteration);
-}
-
 constexpr int64_t kMostKeys = int64_t{1} << 20;  // more values than a loop can have
 
 Result<Kept> PlanKey(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckInputs(ctx));
+  WEFT_RETURN_IF_ERROR(CheckHandles(ctx, handle));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, iteration));
   const int64_t number = ctx.attr(key);
   if (number >= kMostKeys) return ctx.Error(key, "needs a number below ", kMostKeys, ", found ", number);
   return Kept{number};
@@ -124,42 +120,30 @@ constexpr auto RunPop = [](const Kept& kept, ProduceContext& ctx) -> Status {
   return {};
 };
 
+template <class... Ports>
+auto Declare(const char* name, const char* summary, const Ports&... ports) {
+  return Block(name, summary).Ports(ports...).Internal().Stateful();
+}
+
 }  // namespace
 
 BlockDef LoopHistory() {
-  return Block("LoopHistory", "Makes a place for values of a loop's iterations, for one run.")
-      .Ports(made)
-      .Internal()
-      .Stateful()
-      .Kernel(PlanMade, RunMade);
+  return Declare("LoopHistory", "Makes a place for values of a loop's iterations, for one run.", made).Kernel(PlanMade, RunMade);
 }
 
 BlockDef LoopHistoryPush() {
-  return Block("LoopHistoryPush", "Keeps a value of an iteration for the loop's gradient.")
-      .Ports(handle, iteration, pushed, done)
-      .Types("T", kAllTypes)
-      .Attrs(key)
-      .Internal()
-      .Stateful()
-      .Kernel(PlanPush, RunPush);
+  return Declare("LoopHistoryPush", "Keeps a value of an iteration for the loop's gradient.", handle, iteration, pushed, done)
+      .Types("T", kAllTypes).Attrs(key).Kernel(PlanPush, RunPush);
 }
 
 BlockDef LoopHistoryHas() {
-  return Block("LoopHistoryHas", "Whether an iteration kept a value, or it was dead there.")
-      .Ports(handle, iteration, has)
-      .Attrs(key)
-      .Internal()
-      .Stateful()
-      .Kernel(PlanKey, RunHas);
+  return Declare("LoopHistoryHas", "Whether an iteration kept a value, or it was dead there.", handle, iteration, has)
+      .Attrs(key).Kernel(PlanKey, RunHas);
 }
 
 BlockDef LoopHistoryPop() {
-  return Block("LoopHistoryPop", "Takes out a value that an iteration kept.")
-      .Ports(handle, iteration, popped)
-      .Attrs(key, dtype)
-      .Internal()
-      .Stateful()
-      .Producer(PlanPop, RunPop);
+  return Declare("LoopHistoryPop", "Takes out a value that an iteration kept.", handle, iteration, popped)
+      .Attrs(key, dtype).Producer(PlanPop, RunPop);
 }
 
 }  // namespace weft::blocks

@@ -9,7 +9,11 @@ constexpr Attr<std::string> error_msg{"error_msg", "", "the message of the run t
 constexpr Attr<bool> exit_without_error{"exit_without_error", "false", "end the run as if it had been cancelled, not as a failure"};
 
 Status PlanNothing(PlanContext&) { return {}; }
-constexpr auto RunNothing = [](const NoParameters&, RunContext&) {};
+
+BlockDef Nothing(const char* name) {
+  constexpr auto kRun = [](const NoParameters&, RunContext&) {};
+  return Block(name, "Does nothing; something for others to wait for.").Stateful().Kernel(PlanNothing, kRun);
+}
 
 constexpr auto RunFact = [](const NoParameters&, RunContext& ctx) { ctx.out<String>(fact)[0] = "0! == 1"; };
 
@@ -25,13 +29,8 @@ constexpr auto RunAbort = [](const Ending& ending, RunContext&) { return Status(
 
 }  // namespace
 
-BlockDef NoOp() {
-  return Block("NoOp", "Does nothing; something for others to wait for.").Stateful().Kernel(PlanNothing, RunNothing);
-}
-
-BlockDef ControlTrigger() {
-  return Block("ControlTrigger", "Does nothing; something for others to wait for.").Stateful().Kernel(PlanNothing, RunNothing);
-}
+BlockDef NoOp() { return Nothing("NoOp"); }
+BlockDef ControlTrigger() { return Nothing("ControlTrigger"); }
 
 BlockDef Fact() {
   return Block("Fact", "A fact about factorials.").Ports(fact).NotDifferentiable().Kernel(PlanNothing, RunFact);

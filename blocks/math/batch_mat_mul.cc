@@ -15,37 +15,13 @@ constexpr Attr<bool> adj_y{"adj_y", "false", "take the matrices of y transposed 
 constexpr Attr<bool> grad_x{"grad_x", "false", "says that x is a gradient; changes nothing"};
 constexpr Attr<bool> grad_y{"grad_y", "false", "says that y is a gradient; changes nothing"};
 
-/// An axis of the batch; steps are counted in matrices, 0 where the operand is stretched.
-struct BatchAxis {
-  int64_t size, x_step, y_step;
-  int64_t step(int k) const { return k == 0 ? x_step : y_step; }
-};
-
 struct Batches {
   ProductSizes sizes;
   int64_t count = 1;            // of products
-  std::vector<BatchAxis> axes;  // outermost first
+  kernels::StretchedLoops<2> loops;  // over the matrices of x and y
   int64_t conjugated_x = 0, conjugated_y = 0;  // elements to conjugate first
   std::string implementation() const { return sizes.implementation(); }
 };
-
-std::vector<BatchAxis> AxesOf(const Shape& batches, const Shape& x, const Shape& y) {
-  std::vector<BatchAxis> axes(batches.rank());
-  int64_t x_step = 1, y_step = 1;
-  for (int i = 1; i <= batches.rank(); ++i) {
-    const auto step = [&](const Shape& shape, int64_t& next) -> int64_t {
-      const int64_t size = i > shape.rank() ? 1 : shape[shape.rank() - i], here = next;
-      next *= size;
-      return size == 1 ? 0 : here;
-    };
-    BatchAxis& axis = axes[batches.rank() - i];
-    axis.size = batches[batches.rank() - i];
-    axis.x_step = step(x, x_step);
-    axis.y_step = step(y, y_step);
-  }
-  std::erase_if(axes, [](const BatchAxis& axis) { return axis.size == 1; });
-  return axes;
-}
 
 Shape BatchShape(const Shape& shape) { return Shape(shape.dims().first(shape.rank() - 2)); }
 
@@ -72,12 +48,11 @@ Result<Batches> PlanWith(PlanContext& ctx, bool broadcast) {
   dims.push_back(p.sizes.columns);
   WEFT_RETURN_IF_ERROR(ctx.set_checked(output, dims, output));
   p.count = ctx.planned().outputs[0].count() == 0 ? 0 : batches.count();
+  p.loops = kernels::StretchedLoops<2>({bx.dims(), by.dims()});
   if (p.count > 1 && by.count() == 1 && !ctx.attr(adj_x)) {
     // One matrix for all: the matrices of x are one below the other.
     p.sizes.rows *= p.count;
     p.count = 1;
-  } else if (p.count > 0) {
-    p.axes = AxesOf(batches, bx, by);
   }
   p.conjugated_x = Conjugated(ctx, x, adj_x);
   p.conjugated_y = Conjugated(ctx, y, adj_y);
@@ -109,8 +84,10 @@ constexpr auto Run = []<class T>(const Batches& p, RunContext& ctx) {
   T* to = ctx.out<T>(output).data();
   const ProductSizes& s = p.sizes;
   const auto product = [&](int64_t batch) {
-    const kernels::Walk<BatchAxis, 2> at(p.axes, batch);
-    return s.Of(left + at.offset(0) * s.rows * s.inner, right + at.offset(1) * s.inner * s.columns, to + batch * s.rows * s.columns, scratch);
+    const auto& [size, steps] = p.loops.inner;
+    const kernels::Walk<kernels::StretchedAxis<2>, 2> row(p.loops.outer, batch / size);
+    const int64_t x_matrix = row.offset(0) + batch % size * steps[0], y_matrix = row.offset(1) + batch % size * steps[1];
+    return s.Of(left + x_matrix * s.rows * s.inner, right + y_matrix * s.inner * s.columns, to + batch * s.rows * s.columns, scratch);
   };
   kernels::MatMulAll<typename MultipliedAs<T>::Type>(p.count, ctx.workers(), product);
 };

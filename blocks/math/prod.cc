@@ -1,6 +1,6 @@
 // Prod over any axes, with FoldAxes and UnfoldAxes, by which its gradient brings the multiplied axes to the front.
 #include "blocks/element_moves.h"
-#include "blocks/gradients.h"
+#include "blocks/gradient_block.h"
 #include "blocks/reduction.h"
 
 namespace weft::blocks {
@@ -76,13 +76,6 @@ Result<BoxMove> PlanUnfold(PlanContext& ctx) {
   return TranspositionOf(fold.dims, back, ctx.dtype(matrix));
 }
 
-void FoldGradient(GradientBuilder& g) {
-  g.Set(input, g.Add("UnfoldAxes", {{"matrix", {g.grad(folded)}}, {"like", {g.in(input)}}, {"axis", {g.in(axis)}}}));
-}
-void UnfoldGradient(GradientBuilder& g) {
-  g.Set(matrix, g.Add("FoldAxes", {{"input", {g.grad(unfolded)}}, {"axis", {g.in(unfolded_axis)}}}));
-}
-
 template <class Axis, class... P>
 auto DeclareFold(const char* name, const char* summary, const Axis& axes, const P&... ports) {
   return Block(name, summary).Ports(ports...).Types("T", kNumbers).Types("Tidx", kIndices).ShapedBy(axes).Internal();
@@ -97,12 +90,14 @@ BlockDef Prod() {
 
 BlockDef FoldAxes() {
   constexpr const char* kSummary = "A tensor as a matrix whose rows go along some axes, as the gradient of Prod needs it.";
-  return DeclareFold("FoldAxes", kSummary, axis, input, axis, folded).Gradient(FoldGradient).Kernel(PlanFold, RunBoxMove);
+  return DeclareFold("FoldAxes", kSummary, axis, input, axis, folded)
+      .Gradient(GradientBlock(input, "UnfoldAxes", {{"matrix", Grad(folded)}, {"like", input}, {"axis", axis}}))
+      .Kernel(PlanFold, RunBoxMove);
 }
 
 BlockDef UnfoldAxes() {
   return DeclareFold("UnfoldAxes", "Undoes FoldAxes.", unfolded_axis, matrix, like, unfolded_axis, unfolded)
-      .Gradient(UnfoldGradient).Kernel(PlanUnfold, RunBoxMove);
+      .Gradient(GradientBlock(matrix, "FoldAxes", {{"input", Grad(unfolded)}, {"axis", unfolded_axis}})).Kernel(PlanUnfold, RunBoxMove);
 }
 
 }  // namespace weft::blocks

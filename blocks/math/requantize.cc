@@ -42,33 +42,13 @@ void Rescale(const RunContext& ctx, bool is_signed, QuantizedRange from, Quantiz
   }
 }
 
-/// Least and largest level of a piece.
-struct Used {
-  int32_t lowest = INT32_MAX, highest = INT32_MIN;
-};
-
-int64_t PiecesOf(int64_t count) { return (count + kQuantizedGrain - 1) / kQuantizedGrain; }
-
 /// The range of numbers that the levels in use stand for, zero included at its lower end. Of no levels, [0, 0].
 QuantizedRange UsedRange(const RunContext& ctx, QuantizedRange range) {
   const auto levels = ctx.in<int32_t>(input);
-  const int64_t count = static_cast<int64_t>(levels.size());
-  if (count == 0) return {0, 0};
-  const auto pieces = ctx.scratch<Used>();
-  ctx.workers().For(count, kQuantizedGrain, [&](int64_t begin, int64_t end) {
-    int32_t lowest = INT32_MAX, highest = INT32_MIN;
-    for (int64_t i = begin; i < end; ++i) {
-      lowest = std::min(lowest, levels[i]);
-      highest = std::max(highest, levels[i]);
-    }
-    pieces[begin / kQuantizedGrain] = {lowest, highest};
-  });
-  Used used;
-  for (int64_t p = 0; p < PiecesOf(count); ++p) {
-    used.lowest = std::min(used.lowest, pieces[p].lowest);
-    used.highest = std::max(used.highest, pieces[p].highest);
-  }
-  return {std::min(0.0f, kernels::NumberOf(used.lowest, range, kWideLimits)), kernels::NumberOf(used.highest, range, kWideLimits)};
+  if (levels.empty()) return {0, 0};
+  auto* pieces = ctx.scratch<Ends<int32_t>>().data();
+  const auto used = EndsOfAll(levels.data(), static_cast<int64_t>(levels.size()), pieces, ctx.workers());
+  return {std::min(0.0f, kernels::NumberOf(used.min, range, kWideLimits)), kernels::NumberOf(used.max, range, kWideLimits)};
 }
 
 namespace rescale {
@@ -91,7 +71,9 @@ constexpr auto Run = [](const Signedness& made, RunContext& ctx) -> Status {
 };
 }  // namespace rescale
 
-void SetMeasureScratch(PlanContext& ctx) { ctx.set_scratch(PiecesOf(ctx.shape(input).count()) * static_cast<int64_t>(sizeof(Used))); }
+void SetMeasureScratch(PlanContext& ctx) {
+  ctx.set_scratch(EndPieces(ctx.shape(input).count()) * static_cast<int64_t>(sizeof(Ends<int32_t>)));
+}
 
 namespace measure {
 constexpr Out<0> used_min{"output_min", "DT_FLOAT", "a scalar: the least number in use, or 0 where that is less"};

@@ -2,6 +2,7 @@
 // between rows and segments that gradients are made of.
 #include <algorithm>
 
+#include "blocks/gradient_block.h"
 #include "blocks/limits.h"
 #include "blocks/math/segment_gradients.h"
 #include "blocks/segments.h"
@@ -150,11 +151,6 @@ constexpr auto RunSpread = [](const SpreadParameters& p, RunContext& ctx) {
   });
 };
 
-void SpreadGradient(GradientBuilder& g) {
-  g.Set(values, g.Add("SegmentSumLike", {{"data", {g.grad(spread)}}, {"segment_ids", {g.in(segment_ids)}}, {"like", {g.in(values)}}},
-                      {{"scale", g.AttrOf("scale")}}));
-}
-
 }  // namespace
 
 BlockDef UnsortedSegmentSum() {
@@ -176,7 +172,10 @@ BlockDef SegmentSumLike() {
 
 BlockDef SegmentSpread() {
   constexpr const char* kSummary = "For each id a row of values: the way back of a segment sum.";
-  return DeclareInternal("SegmentSpread", kSummary, values, segment_ids, spread).Gradient(SpreadGradient).Kernel(PlanSpread, RunSpread);
+  return DeclareInternal("SegmentSpread", kSummary, values, segment_ids, spread)
+      .Gradient(GradientBlock(values, "SegmentSumLike", {{"data", Grad(spread)}, {"segment_ids", segment_ids}, {"like", values}},
+                              {scale.name}))
+      .Kernel(PlanSpread, RunSpread);
 }
 
 }  // namespace weft::blocks

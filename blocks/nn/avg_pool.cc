@@ -53,19 +53,14 @@ BlockDef Forward(const Family& family, const char* summary) {
   return Declare(family.pool, summary, family.solid, family.solid ? input : value, output)
       .Types("T", kFloats)
       .Details("Padding does not count. half and bfloat16 are summed in float.")
-      .Gradient([family](GradientBuilder& g) -> Status {
-        g.Set(input, g.Add(family.like, {{orig_input.name, {g.in(input)}}, {grad.name, {g.grad(output)}}}, WindowsOf(g)));
-        return {};
-      })
+      .Gradient(GradientBlock(input, family.like, {{orig_input.name, input}, {grad.name, Grad(output)}}, WindowAttrs()))
       .Kernel(Plan, Run);
 }
 
 /// Without its plan.
 auto Backward(const Family& family, const char* name, const char* summary, const In<0>& picture) {
-  return Declare(name, summary, family.solid, picture, grad, shared).Types("T", kFloats).Gradient([family](GradientBuilder& g) -> Status {
-    g.Set(grad, g.Add(family.pool, {{family.input, {g.grad(shared)}}}, WindowsOf(g)));
-    return {};
-  });
+  return Declare(name, summary, family.solid, picture, grad, shared).Types("T", kFloats)
+      .Gradient(GradientBlock(grad, family.pool, {{family.input, Grad(shared)}}, WindowAttrs()));
 }
 BlockDef OfShape(const Family& family, const char* name, const char* summary) {
   return Backward(family, name, summary, orig_input_shape).ShapedBy(orig_input_shape).Kernel(PlanGradientOfShape, RunGradient);

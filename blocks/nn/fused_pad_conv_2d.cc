@@ -123,14 +123,16 @@ void FillPadded(const Parameters& p, const T* in, T* out, Workers& workers) {
   });
 }
 
-template <class T>
-void Convolve(const Parameters& p, std::span<const T> in, std::span<const T> filter, RunContext& ctx) {
+/// The filter is input number kFilter.
+template <int kFilter>
+constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   const auto to = ctx.out<T>(output);
   if (to.empty()) return;
   T* const padded = ctx.scratch<T>().data();
-  FillPadded(p, in.data(), padded, ctx.workers());
-  kernels::RunConv(p.conv, padded, filter.data(), to.data(), reinterpret_cast<Accumulator<T>*>(padded + p.padded), ctx.workers());
-}
+  FillPadded(p, ctx.in<T>(input).data(), padded, ctx.workers());
+  kernels::RunConv(p.conv, padded, ctx.in<T>(In<kFilter>{}).data(), to.data(), reinterpret_cast<Accumulator<T>*>(padded + p.padded),
+                   ctx.workers());
+};
 
 namespace pad {
 constexpr In<1> paddings{"paddings", "DT_INT32", kPaddingsDoc};
@@ -144,8 +146,6 @@ Result<Parameters> Plan(PlanContext& ctx) {
   p.width.in = p.width.resized = pictures[2];
   return PlanPadded(ctx, p, paddings, filter);
 }
-
-constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) { Convolve<T>(p, ctx.in<T>(input), ctx.in<T>(filter), ctx); };
 }  // namespace pad
 
 namespace resize {
@@ -168,8 +168,6 @@ Result<Parameters> Plan(PlanContext& ctx) {
   }
   return PlanPadded(ctx, p, paddings, filter);
 }
-
-constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) { Convolve<T>(p, ctx.in<T>(input), ctx.in<T>(filter), ctx); };
 }  // namespace resize
 
 constexpr char kDetails[] = "half and bfloat16 are summed in float.";
@@ -181,7 +179,7 @@ BlockDef FusedPadConv2D() {
   return Block("FusedPadConv2D", "Mirrors pictures at their edges and convolves them with a filter.")
       .Details(kDetails)
       .Ports(input, paddings, filter, output).Types("T", kFloats).Attrs(mode, strides, padding).ShapedBy(paddings)
-      .Kernel(Plan, Run);
+      .Kernel(Plan, Run<filter.index>);
 }
 
 BlockDef FusedResizeAndPadConv2D() {
@@ -190,7 +188,7 @@ BlockDef FusedResizeAndPadConv2D() {
       .Details(kDetails)
       .Ports(input, size, paddings, filter, output).Types("T", TypeList<half, float, double>{})
       .Attrs(resize_align_corners, mode, strides, padding).ShapedBy(size, paddings)
-      .Kernel(Plan, Run);
+      .Kernel(Plan, Run<filter.index>);
 }
 
 }  // namespace weft::blocks

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "blocks/gradients.h"
+#include "blocks/gradient_block.h"
 #include "blocks/kernels/simd/widen.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
@@ -97,11 +97,6 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   });
 };
 
-void Gradient(GradientBuilder& g) {
-  g.Set(input, g.Add("LRNGrad", {{"input_grads", {g.grad(output)}}, {"input_image", {g.in(input)}}, {"output_image", {g.out(output)}}},
-                     SameAttrs(g, {depth_radius.name, bias.name, alpha.name, beta.name})));
-}
-
 // ---- LRNGrad -----------------------------------------------------------------------------------------------------------------
 
 constexpr In<0> input_grads{"input_grads", "T", "the gradient of the output, [N, H, W, C]"};
@@ -146,7 +141,9 @@ BlockDef LRN() {
   return Block("LRN", "Local response normalisation: divides each element by a power of the squares of its neighbours along the channels.")
       .Details("output = input / (bias + alpha * sum of squares of the channels within depth_radius) ^ beta.")
       .Ports(input, output).Attrs(depth_radius, bias, alpha, beta).Types("T", kNormalized)
-      .Gradient(Gradient).Kernel(Plan, Run);
+      .Gradient(GradientBlock(input, "LRNGrad", {{"input_grads", Grad(output)}, {"input_image", input}, {"output_image", output}},
+                              {depth_radius.name, bias.name, alpha.name, beta.name}))
+      .Kernel(Plan, Run);
 }
 
 BlockDef LRNGrad() {

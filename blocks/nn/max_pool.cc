@@ -91,22 +91,21 @@ constexpr auto RunFirst3D = []<class T>(const Pooling& p, RunContext& ctx) {
 };
 constexpr auto RunSecond = []<class T>(const Pooling& p, RunContext& ctx) { kernels::MaxPoolGradGrad(p, Arrays<T>(ctx), ctx.workers()); };
 
-void SetGradient(GradientBuilder& g, const char* block, GradientAttrs attrs) {
-  g.Set(input, g.Add(block, {{"orig_input", {g.in(input)}}, {"orig_output", {g.out(output)}}, {"grad", {g.grad(output)}}}, attrs));
+GradientFunction OfInput(const char* block, std::vector<std::string_view> attrs) {
+  return GradientBlock(input, block, {{"orig_input", input}, {"orig_output", output}, {"grad", Grad(output)}}, std::move(attrs));
 }
 
 /// Neither the input nor the output of the pooling gets a gradient: zeros for them, and `block` for grad.
 GradientFunction OfGrad(const char* block) {
   return [block](GradientBuilder& g) -> Status {
-    auto zeros = [&](GradientValue value) { return g.Add("ZerosLike", {{"x", {value}}}); };
-    if (g.wanted(orig_input)) g.Set(orig_input, zeros(g.in(orig_input)));
-    if (g.wanted(orig_output)) g.Set(orig_output, zeros(g.in(orig_output)));
+    if (g.wanted(orig_input)) g.Set(orig_input, Applied(g, "ZerosLike", g.in(orig_input)));
+    if (g.wanted(orig_output)) g.Set(orig_output, Applied(g, "ZerosLike", g.in(orig_output)));
     if (!g.wanted(grad)) return {};
     if (g.AttrOf(padding.name) == AttrValue(std::string("EXPLICIT"))) {
       return Unsupported("has no second gradient with EXPLICIT padding; SAME and VALID have one");
     }
     g.Set(grad, g.Add(block, {{"orig_input", {g.in(orig_input)}}, {"orig_output", {g.in(orig_output)}}, {"grad", {g.grad(scattered)}}},
-                      WindowsOf(g)));
+                      SameAttrs(g, WindowAttrs())));
     return {};
   };
 }
@@ -117,11 +116,7 @@ BlockDef MaxPool() {
   return Block("MaxPool", "The largest value under each window of a picture.")
       .Details("NaN is passed over; a window of nothing but -inf or NaN gives the lowest finite number.")
       .Ports(input, output).Types("T", kReals).Attrs(ksize, strides, any_padding, explicit_paddings, any_data_format)
-      .Gradient([](GradientBuilder& g) {
-        GradientAttrs attrs = WindowsOf(g);
-        attrs.emplace_back(explicit_paddings.name, g.AttrOf(explicit_paddings.name));
-        SetGradient(g, "MaxPoolGrad", std::move(attrs));
-      })
+      .Gradient(OfInput("MaxPoolGrad", {ksize.name, strides.name, padding.name, data_format.name, explicit_paddings.name}))
       .Kernel(Plan, Run);
 }
 
@@ -129,7 +124,7 @@ BlockDef MaxPool3D() {
   return Declare("MaxPool3D", "The largest value under each window of a body of three dimensions.", true, body, output)
       .Types("T", kFloats)
       .Details("NaN is passed over; a window of nothing but NaN gives -inf.")
-      .Gradient([](GradientBuilder& g) { SetGradient(g, "MaxPool3DGrad", WindowsOf(g)); }).Kernel(Plan3D, Run3D);
+      .Gradient(OfInput("MaxPool3DGrad", WindowAttrs())).Kernel(Plan3D, Run3D);
 }
 
 BlockDef MaxPoolGrad() {

@@ -76,12 +76,6 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
                             {ctx.out<std::byte>(argmax).data(), p.wide, p.across_pictures}, ctx.workers());
 };
 
-void Gradient(GradientBuilder& g) {
-  if (!g.grad(output).valid()) return;
-  g.Set(input, g.Add("MaxPoolGradWithArgmax", {{"input", {g.in(input)}}, {"grad", {g.grad(output)}}, {"argmax", {g.out(argmax)}}},
-                     SameAttrs(g, {ksize.name, strides.name, padding.name, include_batch_in_index.name})));
-}
-
 /// Of the gradient, which scatters by the indices, or of the second gradient, which gathers.
 template <bool kScatter>
 Result<Parameters> PlanGradient(PlanContext& ctx) {
@@ -132,7 +126,9 @@ BlockDef MaxPoolWithArgmax() {
       .Details("The first of equal values counts, and a NaN only where it comes first.")
       .Ports(input, output, argmax).Attrs(ksize, strides, Targmax, padding, include_batch_in_index).Types("T", kReals)
       .Types("Targmax", kIndices)
-      .Gradient(Gradient).Kernel(Plan, Run);
+      .Gradient(GradientBlock(input, "MaxPoolGradWithArgmax", {{"input", input}, {"grad", Grad(output)}, {"argmax", argmax}},
+                              {ksize.name, strides.name, padding.name, include_batch_in_index.name}))
+      .Kernel(Plan, Run);
 }
 
 BlockDef MaxPoolGradWithArgmax() {

@@ -1,7 +1,7 @@
 // What the poolings share: their attributes, their settings, and the geometry that follows.
 #pragma once
 
-#include "blocks/gradients.h"
+#include "blocks/gradient_block.h"
 #include "blocks/kernels/pool/pooling.h"
 #include "blocks/nn/window_plan.h"
 #include "weft/block/block.h"
@@ -34,8 +34,8 @@ auto Declare(const char* name, const char* summary, bool solid, const Ports&... 
 }  // namespace pooling
 
 /// The attributes that Declare gives, to hand on to a gradient block.
-inline GradientAttrs WindowsOf(const GradientBuilder& g) {
-  return SameAttrs(g, {pooling::ksize.name, pooling::strides.name, pooling::padding.name, pooling::data_format.name});
+inline std::vector<std::string_view> WindowAttrs() {
+  return {pooling::ksize.name, pooling::strides.name, pooling::padding.name, pooling::data_format.name};
 }
 
 struct PoolingSettings {

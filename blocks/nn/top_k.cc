@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "blocks/element_moves.h"
+#include "blocks/gradient_block.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
@@ -118,17 +119,12 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   });
 };
 
-void Gradient(GradientBuilder& g) {
-  if (!g.grad(values).valid()) return;
-  g.Set(input, g.Add("ScatterLast", {{"grad", {g.grad(values)}}, {"indices", {g.out(indices)}}, {"like", {g.in(input)}}}));
-}
-
 BlockDef DeclareTopK(const char* name) {
   return Block(name, "The k greatest elements of each row, and where they are.")
       .Details("Of equals the first comes first. NaN counts as greater than all else.")
       .Ports(input, k, values, indices).Attrs(sorted).Types("T", kReals).Types("Tk", kIndexTypes).Attrs(index_type)
       .Types("index_type", kIndexTypes).ShapedBy(k)
-      .Gradient(Gradient).Kernel(Plan, Run);
+      .Gradient(GradientBlock(input, "ScatterLast", {{"grad", Grad(values)}, {"indices", indices}, {"like", input}})).Kernel(Plan, Run);
 }
 
 // ---- ScatterLast, GatherLast -------------------------------------------------------------------------------------------------
@@ -185,13 +181,6 @@ constexpr auto RunPlaces = [](const Places& p, RunContext& ctx) {
     }
   });
 };
-
-void ScatterGradient(GradientBuilder& g) {
-  g.Set(grad, g.Add("GatherLast", {{"values", {g.grad(scattered)}}, {"indices", {g.in(positions)}}}));
-}
-void GatherGradient(GradientBuilder& g) {
-  g.Set(whole, g.Add("ScatterLast", {{"grad", {g.grad(gathered)}}, {"indices", {g.in(positions)}}, {"like", {g.in(whole)}}}));
-}
 
 /// Without its plan.
 template <class... Ports>
@@ -252,12 +241,15 @@ BlockDef TopKV2() { return DeclareTopK("TopKV2"); }
 BlockDef ScatterLast() {
   constexpr const char* kSummary = "Puts elements at their places in rows of zeros: the gradient of TopK.";
   return DeclarePlaces("ScatterLast", kSummary, grad, positions, like, scattered)
-      .Gradient(ScatterGradient).Kernel(PlanScatter, RunPlaces<true>);
+      .Gradient(GradientBlock(grad, "GatherLast", {{"values", Grad(scattered)}, {"indices", positions}}))
+      .Kernel(PlanScatter, RunPlaces<true>);
 }
 
 BlockDef GatherLast() {
   constexpr const char* kSummary = "Takes elements from places in rows: the gradient of ScatterLast.";
-  return DeclarePlaces("GatherLast", kSummary, whole, positions, gathered).Gradient(GatherGradient).Kernel(PlanGather, RunPlaces<false>);
+  return DeclarePlaces("GatherLast", kSummary, whole, positions, gathered)
+      .Gradient(GradientBlock(whole, "ScatterLast", {{"grad", Grad(gathered)}, {"indices", positions}, {"like", whole}}))
+      .Kernel(PlanGather, RunPlaces<false>);
 }
 
 BlockDef InTopK() {

@@ -36,17 +36,10 @@ template <template <class> class Distribution>
 constexpr auto Run = []<class T>(const Parameters&, RunContext& ctx) { Fill(Distribution<T>{}, ctx.out<T>(output), ctx); };
 
 template <template <class> class Distribution>
-BlockDef Declare(const char* name, const char* summary, const char* alias = nullptr) {
-  auto block = Block(name, summary)
-                   .Details(kStreamDetails)
-                   .Ports(shape, output)
-                   .Attrs(kSeed, kSeed2, dtype)
-                   .Types("dtype", kFloats)
-                   .Types("T", kIndices)
-                   .ShapedBy(shape)
-                   .NotDifferentiable();
-  return alias != nullptr ? std::move(block).Alias(alias).Kernel(Plan, Run<Distribution>, kBindStream)
-                          : std::move(block).Kernel(Plan, Run<Distribution>, kBindStream);
+BlockDef Declare(const char* name, const char* summary) {
+  return RandomBlock(name, summary, shape, output)
+      .Attrs(dtype).Types("dtype", kFloats).Types("T", kIndices).ShapedBy(shape)
+      .NotDifferentiable().Kernel(Plan, Run<Distribution>, kBindStream);
 }
 
 namespace whole {
@@ -79,7 +72,9 @@ constexpr Attr<DType> fixed_dtype{"dtype", "DT_DOUBLE", "the type of the element
 }  // namespace
 
 BlockDef RandomNormal() {
-  return Declare<kernels::Normal>("RandomNormal", "Normal random numbers of mean 0 and deviation 1.", "RandomStandardNormal");
+  BlockDef def = Declare<kernels::Normal>("RandomNormal", "Normal random numbers of mean 0 and deviation 1.");
+  def.aliases.emplace_back("RandomStandardNormal");
+  return def;
 }
 
 BlockDef RandomUniform() {
@@ -92,15 +87,9 @@ BlockDef TruncatedNormal() {
 }
 
 BlockDef RandomUniformInt() {
-  return Block("RandomUniformInt", "Random integers in [minval, maxval).")
-      .Details(kStreamDetails)
-      .Ports(shape, whole::minval, whole::maxval, whole::output)
-      .Attrs(kSeed, kSeed2)
-      .Types("Tout", kIndices)
-      .Types("T", kIndices)
-      .ShapedBy(shape)
-      .NotDifferentiable()
-      .Kernel(whole::Plan, whole::Run, kBindStream);
+  return RandomBlock("RandomUniformInt", "Random integers in [minval, maxval).", shape, whole::minval, whole::maxval, whole::output)
+      .Types("Tout", kIndices).Types("T", kIndices).ShapedBy(shape)
+      .NotDifferentiable().Kernel(whole::Plan, whole::Run, kBindStream);
 }
 
 BlockDef RandomNormal_ex() {

@@ -113,30 +113,19 @@ constexpr auto Run = []<class T>(const Samples& samples, RunContext& ctx) -> Sta
 }  // namespace
 
 BlockDef RandomGamma() {
-  return Block("RandomGamma", "Random numbers of gamma distributions of scale 1, a set for each shape parameter.")
-      .Details(kStreamDetails)
-      .Ports(shape, gamma::alpha, gamma::output)
-      .Attrs(kSeed, kSeed2, size_type)
-      .Inferred(size_type)
-      .Types("T", kFloats)
-      .Types("S", kIndices)
-      .ShapedBy(shape)
-      .Gradient(gamma::Gradient)
-      .Kernel(gamma::Plan, gamma::Run, kBindStream);
+  constexpr const char* kSummary = "Random numbers of gamma distributions of scale 1, a set for each shape parameter.";
+  return RandomBlock("RandomGamma", kSummary, shape, gamma::alpha, gamma::output)
+      .Attrs(size_type).Inferred(size_type).Types("T", kFloats).Types("S", kIndices).ShapedBy(shape)
+      .Gradient(gamma::Gradient).Kernel(gamma::Plan, gamma::Run, kBindStream);
 }
 
 BlockDef RandomPoisson() {
-  return Block("RandomPoisson", "Random numbers of Poisson distributions, a set for each mean.")
-      .Details(kStreamDetails)
-      .Ports(shape, poisson::rate, poisson::output)
-      .Attrs(kSeed, kSeed2, size_type, poisson::rate_type, poisson::dtype)
-      .Inferred(size_type, poisson::rate_type)
-      .Types("dtype", TypeList<half, float, double, int32_t, int64_t>{})
-      .Types("R", TypeList<half, float, double, int32_t, int64_t>{})
-      .Types("S", kIndices)
-      .ShapedBy(shape)
-      .Alias("RandomPoissonV2")
-      .Kernel(poisson::Plan, poisson::Run, kBindStream);
+  constexpr TypeList<half, float, double, int32_t, int64_t> kPoissonTypes;
+  constexpr const char* kSummary = "Random numbers of Poisson distributions, a set for each mean.";
+  return RandomBlock("RandomPoisson", kSummary, shape, poisson::rate, poisson::output)
+      .Attrs(size_type, poisson::rate_type, poisson::dtype).Inferred(size_type, poisson::rate_type)
+      .Types("dtype", kPoissonTypes).Types("R", kPoissonTypes).Types("S", kIndices).ShapedBy(shape)
+      .Alias("RandomPoissonV2").Kernel(poisson::Plan, poisson::Run, kBindStream);
 }
 
 }  // namespace weft::blocks

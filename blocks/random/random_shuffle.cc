@@ -54,14 +54,11 @@ bool Shuffle(std::span<uint32_t> order, RandomStream& stream, const Workers& wor
 constexpr auto Run = [](const Rows& rows, RunContext& ctx) {
   const std::byte* from = ctx.in<std::byte>(value).data();
   std::byte* to = ctx.out<std::byte>(output).data();
-  if (rows.rows <= 1) {
-    MovesOf(rows.dtype).CopyLong(from, to, rows.length, ctx.workers());
-    return;
-  }
+  const ElementMoves& moves = MovesOf(rows.dtype);
+  if (rows.rows <= 1) return moves.CopyLong(from, to, rows.length, ctx.workers());
   const auto order = ctx.scratch<uint32_t>().first(static_cast<size_t>(rows.rows));
   if (!Shuffle(order, ctx.state<RandomStream>(), ctx.workers())) return;
-  const ElementMoves& moves = MovesOf(rows.dtype);
-  const int64_t bytes = rows.length * static_cast<int64_t>(ElementSize(rows.dtype));
+  const int64_t bytes = rows.length * moves.size;
   ctx.workers().For(rows.rows, std::max<int64_t>(32768 / rows.length, 1), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       moves.CopyLong(from + order[static_cast<size_t>(i)] * bytes, to + i * bytes, rows.length, ctx.workers());
@@ -72,13 +69,8 @@ constexpr auto Run = [](const Rows& rows, RunContext& ctx) {
 }  // namespace
 
 BlockDef RandomShuffle() {
-  return Block("RandomShuffle", "The rows of a tensor (its slices along axis 0) in random order.")
-      .Details(kStreamDetails)
-      .Ports(value, output)
-      .Attrs(kSeed, kSeed2)
-      .Types("T", kAllTypes)
-      .NotDifferentiable()
-      .Kernel(Plan, Run, kBindStream);
+  return RandomBlock("RandomShuffle", "The rows of a tensor (its slices along axis 0) in random order.", value, output)
+      .Types("T", kAllTypes).NotDifferentiable().Kernel(Plan, Run, kBindStream);
 }
 
 }  // namespace weft::blocks

@@ -5,7 +5,7 @@
 
 #include "blocks/kernels/random/philox.h"
 #include "blocks/limits.h"
-#include "weft/block/context.h"
+#include "weft/block/block.h"
 #include "weft/block/shard_stream.h"
 #include "weft/block/stored_state.h"
 
@@ -65,6 +65,12 @@ kernels::Philox StartOf(const Seeds& seeds);
 Result<ResourceHandle> BindStream(const Seeds& seeds, BindContext& ctx);
 /// For blocks whose parameters hold `Seeds seeds`.
 inline constexpr auto kBindStream = [](const auto& parameters, BindContext& ctx) { return BindStream(parameters.seeds, ctx); };
+
+/// A block of numbers that TensorFlow draws for the same seeds; its own attributes follow the seeds.
+template <class... Ports>
+auto RandomBlock(const char* name, const char* summary, const Ports&... ports) {
+  return Block(name, summary).Details(kStreamDetails).Ports(ports...).Attrs(kSeed, kSeed2);
+}
 
 /// The sizes that a vector gives.
 template <InputPort P>
