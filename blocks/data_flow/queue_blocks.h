@@ -6,6 +6,7 @@
 #include "blocks/data_flow/queue.h"
 #include "blocks/data_flow/state_block.h"
 #include "blocks/limits.h"
+
 namespace weft::blocks {
 
 inline constexpr Attr<DTypes> kComponentTypes{"component_types", kRequired, "the type of each component of an element", nullptr, 1};
