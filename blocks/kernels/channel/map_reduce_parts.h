@@ -114,7 +114,11 @@ struct ChannelAccumulators {
     }
   }
   /// The sum of all lanes.
-  void Fold(int s, A* to) const { *to = static_cast<A>(SumLanes<R>(far[s])); }
+  void Fold(int s, A* to) const {
+    R total;
+    SumLanes<1, R>(far[s], &total);
+    *to = static_cast<A>(total);
+  }
 };
 
 }  // namespace weft::kernels

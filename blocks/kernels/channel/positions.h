@@ -2,12 +2,24 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "blocks/kernels/simd/transpose.h"
 #include "blocks/kernels/simd/vec.h"
 
 namespace weft::kernels {
+
+/// The lanes of a before `end`, then those of b.
+template <class A>
+inline Vec<A> BlendLanes(Vec<A> a, Vec<A> b, int end) {
+  static constexpr auto kIota = [] {
+    std::array<A, kLanes<A>> iota{};
+    for (int i = 0; i < kLanes<A>; ++i) iota[i] = static_cast<A>(i);
+    return iota;
+  }();
+  return LoadVec(kIota.data()) < Broadcast<A>(static_cast<A>(end)) ? a : b;
+}
 
 /// A channel's parameter for each of its positions. Planes of a register and more are filled by registers, of which the last overlaps.
 template <class P>
@@ -48,7 +60,7 @@ void FoldPlanes(const A* from, int64_t channels, int64_t inner, A* to) {
       StoreVec(to, SumEach<A, kN>(sums));
     }
   }
-  for (; channels > 0; --channels, from += inner, ++to) *to = SumLanes<A>(SumPlane(from, inner, odd));
+  for (; channels > 0; --channels, from += inner, ++to) SumLanes<1, A>(SumPlane(from, inner, odd), to);
 }
 
 /// to[c]: the sum of a channel's `inner` positions.

@@ -78,7 +78,9 @@ void SumAlong(const A* const* starts, const TapRuns& units, int64_t step, const 
   }
 #pragma GCC unroll 8
   for (int j = 0; j < kPositions; ++j) {
-    const A total = SumLanes<A>(sums[j]);
+    A parts[2], total;
+    SumLanes<2, A>(sums[j], parts);
+    total = static_cast<A>(parts[0] + parts[1]);
     if constexpr (sizeof(T) == sizeof(A)) to[j * to_step] = static_cast<T>(total);
     else Narrow(&total, to + j * to_step, 1);
   }
@@ -222,14 +224,16 @@ void RunDirect(const ConvDesc& conv, const T* source, const T* weights, T* out, 
     }
   });
   A* const own = scratch + plan.weights;
-  workers.For(plan.workspaces, 1, [&](int64_t i, int64_t) {
+  auto run_share = [&](int64_t i) {
     A* patch = own + i * plan.workspace_elements();
     LineBlock<T> block(plan.p.gather, plan.cut, source, patch);
     StopCheck stop(workers);
     for (int64_t task = i * plan.tasks / plan.workspaces, end = (i + 1) * plan.tasks / plan.workspaces; task < end && !stop(); ++task) {
       runner.Run(task, block, patch + plan.cut.patch, stop);
     }
-  });
+  };
+  if (plan.workspaces == 1) run_share(0);
+  else workers.Run(plan.workspaces, run_share);
 }
 
 #define WEFT_INSTANTIATE(T) template void RunDirect(const ConvDesc&, const T*, const T*, T*, Computed<T>*, Workers&);

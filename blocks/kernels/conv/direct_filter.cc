@@ -128,13 +128,15 @@ void RunDirectFilterGrad(const ConvDesc& conv, const T* source, const T* gradien
   const FilterGradPlan plan(conv, kLanes<Computed<T>>);
   Computed<T>* const sums = scratch + plan.workspaces() * plan.workspace_elements();
   const FilterGradRunner<T> runner{plan, gradient};
-  workers.For(plan.workspaces(), 1, [&](int64_t i, int64_t) {
+  auto run_share = [&](int64_t i) {
     const int64_t share = i / plan.parts, blocks = plan.cut.blocks;
     Computed<T>* const patch = scratch + i * plan.workspace_elements();
     LineBlock<T> block(plan.s.gather, plan.cut, source, patch);
     runner.Run(share * blocks / plan.shares, (share + 1) * blocks / plan.shares, i % plan.parts, block, patch + plan.cut.patch,
                sums + share * plan.sums, workers);
-  });
+  };
+  if (plan.workspaces() == 1) run_share(0);
+  else workers.Run(plan.workspaces(), run_share);
   JoinFilterShares(conv, sums, plan.shares, plan.sums, plan.columns.padded, filter, workers);
 }
 

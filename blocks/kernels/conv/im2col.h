@@ -54,9 +54,15 @@ struct PositionWalk {
 };
 
 template <class A, class T>
+inline A PatchElement(T value) {
+  if constexpr (std::is_same_v<A, T>) return value;
+  else return WidenOne<A>(value);
+}
+
+template <class A, class T>
 inline void CopyShort(const T* from, A* to, int64_t count) {
   if (count >= 16) return Widen(from, to, count);
-  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<A>(from[i]);
+  for (int64_t i = 0; i < count; ++i) to[i] = PatchElement<A>(from[i]);
 }
 
 /// Patches of the channels [first, first + count) for the rows [begin, end), which count the positions of all pictures one after another,
@@ -98,7 +104,7 @@ void Im2ColLine(const ConvAxis& width, const T* line, int64_t offset, int64_t be
   if (first < last && width.step == 1) {
     CopyShort(line + first + offset, out + (first - begin), last - first);
   } else {
-    for (int64_t p = first; p < last; ++p) out[p - begin] = static_cast<A>(line[p * width.step + offset]);
+    for (int64_t p = first; p < last; ++p) out[p - begin] = PatchElement<A>(line[p * width.step + offset]);
   }
   std::fill(out + (last - begin), out + (end - begin), A(0));
 }

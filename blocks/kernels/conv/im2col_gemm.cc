@@ -151,7 +151,7 @@ int64_t Im2ColScratch(const ConvDesc& conv) {
 template <class T>
 void RunIm2Col(const ConvDesc& conv, const T* source, const T* filter, T* out, Accumulator<T>* scratch, Workers& workers) {
   const ForwardBlocking cut(conv);
-  workers.For(cut.workspaces, 1, [&](int64_t i, int64_t) {
+  auto run_share = [&](int64_t i) {
     T* mine = reinterpret_cast<T*>(scratch) + i * cut.workspace_elements();
     Accumulator<T>* const product = scratch + cut.workspaces * cut.workspace_elements() + i * cut.product;
     const ForwardRunner<T> runner{conv, cut, source, filter, out, mine, mine + cut.patch, product, workers};
@@ -161,7 +161,9 @@ void RunIm2Col(const ConvDesc& conv, const T* source, const T* filter, T* out, A
     for (int64_t task = i * cut.tasks / cut.workspaces, end = (i + 1) * cut.tasks / cut.workspaces; task < end && !stop(work); ++task) {
       runner.Run(task);
     }
-  });
+  };
+  if (cut.workspaces == 1) return run_share(0);
+  workers.Run(cut.workspaces, run_share);
 }
 
 // ---- the gradient of the filter ------------------------------------------------------------------------------------------------
@@ -235,10 +237,12 @@ template <class T>
 void RunIm2ColFilterGrad(const ConvDesc& conv, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers) {
   const FilterGradBlocking cut(conv);
   Accumulator<T>* const sums = scratch + cut.workspaces() * cut.workspace_elements();
-  workers.For(cut.workspaces(), 1, [&](int64_t i, int64_t) {
+  auto run = [&](int64_t i) {
     const FilterGradShare<T> part{conv, cut, source, gradient, scratch + i * cut.workspace_elements(), workers};
     part.Run(i / cut.column_tiles, i % cut.column_tiles, sums + i / cut.column_tiles * cut.sums);
-  });
+  };
+  if (cut.workspaces() == 1) run(0);
+  else workers.Run(cut.workspaces(), run);
   JoinFilterShares(conv, sums, cut.shares, cut.sums, conv.columns / conv.groups, filter, workers);
 }
 

@@ -18,6 +18,8 @@ template <class T>
 T* ChainMemory(const ChainOp* step, int64_t at, int lane) {
   return static_cast<T*>(step->memory) + at + lane * kLanes<T>;
 }
+template <class T>
+Vec<T> ChainScalar(const ChainOp* step) { return Opaque(Broadcast(*static_cast<const T*>(step->memory))); }
 
 /// One step: Act::Do(v, step, at, i) for register i, then the step after it.
 template <class T, class Act>
@@ -40,19 +42,25 @@ template <class T, class Op>
 struct UnaryAct {
   static Vec<T> Do(Vec<T> v, const ChainOp*, int64_t, int) { return Op::Of(v); }
 };
-/// Where an operand is.
-enum class Operand { kRegister, kMemory, kScalar };
-template <class T, class Op, Operand kLeft, Operand kRight>
-struct BinaryAct {
-  template <Operand kOperand>
-  static Vec<T> Load(Vec<T> v, const ChainOp* step, int64_t at, int i) {
-    if constexpr (kOperand == Operand::kMemory) return LoadVec(ChainMemory<T>(step, at, i));
-    else if constexpr (kOperand == Operand::kScalar) return Opaque(Broadcast(*static_cast<const T*>(step->memory)));
-    else return v;
-  }
-  static Vec<T> Do(Vec<T> v, const ChainOp* step, int64_t at, int i) {
-    return Op::Of(Load<kLeft>(v, step, at, i), Load<kRight>(v, step, at, i));
-  }
+template <class T, class Op>
+struct RegisterMemoryAct {
+  static Vec<T> Do(Vec<T> v, const ChainOp* step, int64_t at, int i) { return Op::Of(v, LoadVec(ChainMemory<T>(step, at, i))); }
+};
+template <class T, class Op>
+struct MemoryRegisterAct {
+  static Vec<T> Do(Vec<T> v, const ChainOp* step, int64_t at, int i) { return Op::Of(LoadVec(ChainMemory<T>(step, at, i)), v); }
+};
+template <class T, class Op>
+struct RegisterScalarAct {
+  static Vec<T> Do(Vec<T> v, const ChainOp* step, int64_t, int) { return Op::Of(v, ChainScalar<T>(step)); }
+};
+template <class T, class Op>
+struct ScalarRegisterAct {
+  static Vec<T> Do(Vec<T> v, const ChainOp* step, int64_t, int) { return Op::Of(ChainScalar<T>(step), v); }
+};
+template <class T, class Op>
+struct RegisterRegisterAct {
+  static Vec<T> Do(Vec<T> v, const ChainOp*, int64_t, int) { return Op::Of(v, v); }
 };
 
 /// For float and double.
@@ -77,12 +85,11 @@ const ChainLink* LinkOfTwo() {
   static const ChainLink link = [] {
     ChainLink made;
     made.kind = KindOfChain<T>();
-    using enum Operand;
-    made.register_memory = ChainFunctionOf<T, BinaryAct<T, Op, kRegister, kMemory>>();
-    made.memory_register = ChainFunctionOf<T, BinaryAct<T, Op, kMemory, kRegister>>();
-    made.register_scalar = ChainFunctionOf<T, BinaryAct<T, Op, kRegister, kScalar>>();
-    made.scalar_register = ChainFunctionOf<T, BinaryAct<T, Op, kScalar, kRegister>>();
-    made.register_register = ChainFunctionOf<T, BinaryAct<T, Op, kRegister, kRegister>>();
+    made.register_memory = ChainFunctionOf<T, RegisterMemoryAct<T, Op>>();
+    made.memory_register = ChainFunctionOf<T, MemoryRegisterAct<T, Op>>();
+    made.register_scalar = ChainFunctionOf<T, RegisterScalarAct<T, Op>>();
+    made.scalar_register = ChainFunctionOf<T, ScalarRegisterAct<T, Op>>();
+    made.register_register = ChainFunctionOf<T, RegisterRegisterAct<T, Op>>();
     return made;
   }();
   return &link;

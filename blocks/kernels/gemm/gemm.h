@@ -132,14 +132,16 @@ void MatMulAll(int64_t count, Workers& workers, ProductAt&& product) {
     if (all == 1) return ComputeTile(one, 0, spaces);
     const int64_t shares = scratch.workspace > 0 ? std::min(tasks, scratch.workspaces) : tasks;
     const auto tile_work = static_cast<int64_t>(std::min(work / static_cast<double>(std::max<int64_t>(tiles, 1)), 1e15));
-    workers.For(shares, 1, [&](int64_t share, int64_t) {
+    const auto run = [&](int64_t share) {
       StopCheck stop(workers);
       int64_t i = share * all / shares, which = i / tiles, tile = i % tiles;
       for (const int64_t end = (share + 1) * all / shares; i < end && !stop(1 + tile_work / 16); ++i) {
         ComputeTile(at(which), tile, spaces + share * scratch.workspace);
         if (++tile == tiles) tile = 0, ++which;
       }
-    });
+    };
+    if (shares == 1) run(0);
+    else if (shares > 1) workers.Run(shares, run);
     if (begin + some < count && workers.Stopped()) return;
   }
 }

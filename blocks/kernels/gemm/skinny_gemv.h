@@ -238,7 +238,9 @@ class SkinnyGemv {
     for (int r = 0; r < kMost; ++r) {
 #pragma GCC unroll 4
       for (int f = 0; f < kFew; ++f) {
-        sums[f * width + r] = static_cast<A>(sums[f * width + r] + SumLanes<A>(sum[0][r][f] + sum[1][r][f]));
+        A total[1];
+        SumLanes<1, A>(sum[0][r][f] + sum[1][r][f], total);
+        sums[f * width + r] = static_cast<A>(sums[f * width + r] + total[0]);
       }
     }
   }

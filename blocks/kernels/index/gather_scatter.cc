@@ -1,14 +1,44 @@
 #include "blocks/kernels/index/gather_scatter.h"
 
-#include "blocks/kernels/elementwise/elementwise.h"
+#include <complex>
+#include <limits>
+
 #include "blocks/kernels/instantiate.h"
+#include "blocks/kernels/simd/widen.h"
 #include "weft/base/float16.h"
 
 namespace weft::kernels {
 namespace {
 
-template <class A, class T, class Op>
-void Update(A* table, const T* updates, const RowUpdates& u, int64_t first, int64_t last, const Op& op) {
+template <class A>
+struct AddTo {
+  A operator()(A a, A b) const { return WrapAdd(a, b); }
+};
+template <class A>
+struct TakeFrom {
+  A operator()(A a, A b) const { return WrapSubtract(a, b); }
+};
+template <class A>
+struct MultiplyBy {
+  A operator()(A a, A b) const {
+    if constexpr (std::is_same_v<A, bool>) return a && b;
+    else return WrapMultiply(a, b);
+  }
+};
+template <class A>
+struct DivideBy {
+  A operator()(A a, A b) const {
+    // The lowest integer by -1 is itself.
+    if constexpr (Integer<A> && std::is_signed_v<A>) return b == A(-1) ? WrapSubtract(A(0), a) : static_cast<A>(a / b);
+    else if constexpr (Integer<A>) return static_cast<A>(a / b);
+    else if constexpr (std::is_same_v<A, bool>) return a;
+    else return a / b;
+  }
+};
+
+template <class Op, class A, class T>
+void Update(A* table, const T* updates, const RowUpdates& u, int64_t first, int64_t last) {
+  const Op op;
   const int64_t columns = last - first;
   if (columns == 0) return;  // rows of nothing have no update to read
   for (int64_t i = 0; i < u.count; ++i) {
@@ -31,21 +61,11 @@ void Update(A* table, const T* updates, const RowUpdates& u, int64_t first, int6
 
 template <class A, class T>
 void UpdateRows(RowUpdate op, A* table, const T* updates, const RowUpdates& u, int64_t first, int64_t last) {
-  const auto run = [=](const auto& function) { Update(table, updates, u, first, last, function); };
   switch (op) {
-    case RowUpdate::kAdd: return run([](A a, A b) { return WrapAdd(a, b); });
-    case RowUpdate::kSubtract: return run([](A a, A b) { return WrapSubtract(a, b); });
-    case RowUpdate::kMultiply:
-      return run([](A a, A b) {
-        if constexpr (std::is_same_v<A, bool>) return a && b;
-        else return WrapMultiply(a, b);
-      });
-    case RowUpdate::kDivide:
-      return run([](A a, A b) {
-        if constexpr (Integer<A>) return Quotient(a, b);
-        else if constexpr (std::is_same_v<A, bool>) return a;
-        else return a / b;
-      });
+    case RowUpdate::kAdd: return Update<AddTo<A>>(table, updates, u, first, last);
+    case RowUpdate::kSubtract: return Update<TakeFrom<A>>(table, updates, u, first, last);
+    case RowUpdate::kMultiply: return Update<MultiplyBy<A>>(table, updates, u, first, last);
+    case RowUpdate::kDivide: return Update<DivideBy<A>>(table, updates, u, first, last);
   }
 }
 

@@ -16,121 +16,128 @@ template <class A>
 struct Settings {
   A scalar[OptimiserStep::kMostScalars];
   A global_step;
-  bool option;  // use_nesterov, update_slots or multiply_linear_by_lr
+  bool option;
 };
 
 /// var - lr g.
 template <class A>
 struct GradientDescent {
   static constexpr int kValues = 1, kScalars = 1;
-  Settings<A> s;
-  A lr = s.scalar[0];
+  explicit GradientDescent(const Settings<A>& s) : lr(s.scalar[0]) {}
   void operator()(A* x, A g) const { x[0] -= lr * g; }
+  A lr;
 };
 
 /// A velocity that keeps a part of itself: accum = momentum accum + g (Polyak); Nesterov's looks a step ahead (Sutskever et al. 2013).
 template <class A>
 struct Momentum {
   static constexpr int kValues = 2, kScalars = 2;
-  Settings<A> s;
-  A lr = s.scalar[0], momentum = s.scalar[1];
+  explicit Momentum(const Settings<A>& s) : lr(s.scalar[0]), momentum(s.scalar[1]), nesterov(s.option) {}
   void operator()(A* x, A g) const {
     x[1] = x[1] * momentum + g;
-    x[0] -= s.option ? g * lr + x[1] * momentum * lr : x[1] * lr;
+    x[0] -= nesterov ? g * lr + x[1] * momentum * lr : x[1] * lr;
   }
+  A lr, momentum;
+  bool nesterov;
 };
 
 /// Steps that shrink with the sum of squared gradients (Duchi et al. 2011).
 template <class A>
 struct Adagrad {
   static constexpr int kValues = 2, kScalars = 1;
-  Settings<A> s;
-  A lr = s.scalar[0];
+  explicit Adagrad(const Settings<A>& s) : lr(s.scalar[0]), update_slots(s.option) {}
   void operator()(A* x, A g) const {
-    if (s.option) x[1] += g * g;
+    if (update_slots) x[1] += g * g;
     x[0] -= g * lr / std::sqrt(x[1]);
   }
+  A lr;
+  bool update_slots;
 };
 
 /// Dual averaging: the variable follows from the sums alone (Duchi et al. 2011).
 template <class A>
 struct AdagradDA {
   static constexpr int kValues = 3, kScalars = 3;
-  Settings<A> s;
-  A lr = s.scalar[0], l1 = s.scalar[1] * s.global_step, l2 = s.scalar[2] * s.global_step * s.scalar[0];
-  bool draws = s.scalar[1] > A(0);
+  explicit AdagradDA(const Settings<A>& s)
+      : lr(s.scalar[0]), l1(s.scalar[1] * s.global_step), l2(s.scalar[2] * s.global_step * s.scalar[0]), draws(s.scalar[1] > A(0)) {}
   void operator()(A* x, A g) const {
     x[1] += g;
     x[2] += g * g;
     const A pull = draws ? Sign(x[1]) * std::max(std::abs(x[1]) - l1, A(0)) : x[1];
     x[0] = -lr * pull / (l2 + std::sqrt(x[2]));
   }
+  A lr, l1, l2;
+  bool draws;
 };
 
 /// Steps in the units of the variable: the root of the mean squared step over that of the mean squared gradient (Zeiler 2012).
 template <class A>
 struct Adadelta {
   static constexpr int kValues = 3, kScalars = 3;
-  Settings<A> s;
-  A lr = s.scalar[0], rho = s.scalar[1], epsilon = s.scalar[2];
+  explicit Adadelta(const Settings<A>& s) : lr(s.scalar[0]), rho(s.scalar[1]), epsilon(s.scalar[2]) {}
   void operator()(A* x, A g) const {
     x[1] = x[1] * rho + g * g * (A(1) - rho);
     const A update = std::sqrt(x[2] + epsilon) / std::sqrt(x[1] + epsilon) * g;
     x[2] = x[2] * rho + update * update * (A(1) - rho);
     x[0] -= update * lr;
   }
+  A lr, rho, epsilon;
 };
 
 /// Running means of the gradient and of its square, corrected for their start at 0 (Kingma and Ba 2014).
 template <class A>
 struct Adam {
   static constexpr int kValues = 3, kScalars = 6;
-  Settings<A> s;
-  A rate = s.scalar[2] * std::sqrt(A(1) - s.scalar[1]) / (A(1) - s.scalar[0]);
-  A beta1 = s.scalar[3], beta2 = s.scalar[4], epsilon = s.scalar[5];
+  explicit Adam(const Settings<A>& s)
+      : rate(s.scalar[2] * std::sqrt(A(1) - s.scalar[1]) / (A(1) - s.scalar[0])),
+        beta1(s.scalar[3]), beta2(s.scalar[4]), epsilon(s.scalar[5]), nesterov(s.option) {}
   void operator()(A* x, A g) const {
     x[1] += (g - x[1]) * (A(1) - beta1);
     x[2] += (g * g - x[2]) * (A(1) - beta2);
-    const A mean = s.option ? g * (A(1) - beta1) + beta1 * x[1] : x[1];
+    const A mean = nesterov ? g * (A(1) - beta1) + beta1 * x[1] : x[1];
     x[0] -= mean * rate / (std::sqrt(x[2]) + epsilon);
   }
+  A rate, beta1, beta2, epsilon;
+  bool nesterov;
 };
 
 /// Steps divided by the root of the running mean of squared gradients, with momentum (Tieleman and Hinton 2012).
 template <class A>
 struct RMSProp {
   static constexpr int kValues = 3, kScalars = 4;
-  Settings<A> s;
-  A lr = s.scalar[0], rho = s.scalar[1], momentum = s.scalar[2], epsilon = s.scalar[3];
+  explicit RMSProp(const Settings<A>& s) : lr(s.scalar[0]), rho(s.scalar[1]), momentum(s.scalar[2]), epsilon(s.scalar[3]) {}
   void operator()(A* x, A g) const {
     x[1] += (g * g - x[1]) * (A(1) - rho);
     x[2] = x[2] * momentum + g * lr / std::sqrt(x[1] + epsilon);
     x[0] -= x[2];
   }
+  A lr, rho, momentum, epsilon;
 };
 
 /// The same with the variance in place of the mean square (Graves 2013).
 template <class A>
 struct CenteredRMSProp {
   static constexpr int kValues = 4, kScalars = 4;
-  Settings<A> s;
-  A lr = s.scalar[0], rho = s.scalar[1], momentum = s.scalar[2], epsilon = s.scalar[3];
+  explicit CenteredRMSProp(const Settings<A>& s) : lr(s.scalar[0]), rho(s.scalar[1]), momentum(s.scalar[2]), epsilon(s.scalar[3]) {}
   void operator()(A* x, A g) const {
     x[1] += (g - x[1]) * (A(1) - rho);
     x[2] += (g * g - x[2]) * (A(1) - rho);
     x[3] = x[3] * momentum + g * lr / std::sqrt(x[2] - x[1] * x[1] + epsilon);
     x[0] -= x[3];
   }
+  A lr, rho, momentum, epsilon;
 };
 
 /// Follow the regularised leader, proximal (McMahan et al. 2013); with the option `linear` is kept multiplied by lr.
 template <class A>
 struct Ftrl {
   static constexpr int kValues = 3, kScalars = 4;
-  Settings<A> s;
-  A lr = s.scalar[0], l1 = s.scalar[1], l2 = s.scalar[2], power = -s.scalar[3];
-  A gradient_rate = s.option ? lr : A(1), scale = s.option ? A(1) : A(1) / lr;
-  A limit = s.option ? l1 * lr : l1, shrink = s.option ? A(2) * l2 * lr : A(2) * l2;
+  explicit Ftrl(const Settings<A>& s) : lr(s.scalar[0]), l1(s.scalar[1]), l2(s.scalar[2]), power(-s.scalar[3]), by_lr(s.option) {
+    gradient_rate = by_lr ? lr : A(1);
+    scale = by_lr ? A(1) : A(1) / lr;
+    limit = by_lr ? l1 * lr : l1;
+    shrink = by_lr ? A(2) * l2 * lr : A(2) * l2;
+  }
   A Power(A x) const { return power == A(0.5) ? std::sqrt(x) : std::pow(x, power); }
   void operator()(A* x, A g) const {
     const A sum = x[1] + g * g, root = Power(sum);
@@ -138,6 +145,9 @@ struct Ftrl {
     x[0] = std::abs(x[2]) > limit ? (limit * Sign(x[2]) - x[2]) / (root * scale + shrink) : A(0);
     x[1] = sum;
   }
+  A lr, l1, l2, power;
+  bool by_lr;
+  A gradient_rate, scale, limit, shrink;
 };
 
 /// What a step by `rate` left at x, drawn to 0 by l1 and l2 (Duchi and Singer 2009).
@@ -150,21 +160,21 @@ A Drawn(A x, A rate, A l1, A l2) {
 template <class A>
 struct ProximalGradientDescent {
   static constexpr int kValues = 1, kScalars = 3;
-  Settings<A> s;
-  A lr = s.scalar[0], l1 = s.scalar[1], l2 = s.scalar[2];
+  explicit ProximalGradientDescent(const Settings<A>& s) : lr(s.scalar[0]), l1(s.scalar[1]), l2(s.scalar[2]) {}
   void operator()(A* x, A g) const { x[0] = Drawn(x[0] - lr * g, lr, l1, l2); }
+  A lr, l1, l2;
 };
 
 template <class A>
 struct ProximalAdagrad {
   static constexpr int kValues = 2, kScalars = 3;
-  Settings<A> s;
-  A lr = s.scalar[0], l1 = s.scalar[1], l2 = s.scalar[2];
+  explicit ProximalAdagrad(const Settings<A>& s) : lr(s.scalar[0]), l1(s.scalar[1]), l2(s.scalar[2]) {}
   void operator()(A* x, A g) const {
     x[1] += g * g;
     const A rate = lr / std::sqrt(x[1]);
     x[0] = Drawn(x[0] - rate * g, rate, l1, l2);
   }
+  A lr, l1, l2;
 };
 
 /// Half and bfloat16 compute in float.
@@ -176,7 +186,7 @@ void Apply(const OptimiserStep& step, int64_t at, int64_t gradient_at, int64_t c
   for (int k = 0; k < R::kScalars; ++k) settings.scalar[k] = static_cast<A>(*static_cast<const T*>(step.scalars[k]));
   settings.global_step = static_cast<A>(step.global_step);
   settings.option = step.option;
-  const R rule{settings};
+  const R rule(settings);
   const T* before[R::kValues];
   T* after[R::kValues];
   for (int k = 0; k < R::kValues; ++k) {

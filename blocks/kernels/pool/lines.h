@@ -2,7 +2,6 @@
 #pragma once
 
 #include "blocks/kernels/pool/pooling.h"
-#include "blocks/kernels/simd/math_parts.h"
 #include "blocks/kernels/simd/non_temporal.h"
 #include "blocks/kernels/simd/vec.h"
 #include "blocks/kernels/simd/widen.h"
@@ -40,8 +39,18 @@ struct Largest {
   static constexpr bool kSums = false;
   template <class V>
   static V Take(V value, V so_far) { return value > so_far ? value : so_far; }
+#if defined(__x86_64__)
   /// The processor's maximum gives zeros for denormals, in registers as for one element; a choice by lanes would keep them.
-  static Vec<float> Take(Vec<float> value, Vec<float> so_far) { return parts::InstructionsOf<Vec<float>>::Most(value, so_far); }
+  static Vec<float> Take(Vec<float> value, Vec<float> so_far) {
+#if defined(__AVX512F__)
+    return _mm512_max_ps(value, so_far);
+#elif defined(__AVX__)
+    return _mm256_max_ps(value, so_far);
+#else
+    return _mm_max_ps(value, so_far);
+#endif
+  }
+#endif
   template <class V>
   static V Finish(V result, int64_t) { return result; }
 };

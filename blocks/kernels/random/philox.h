@@ -69,15 +69,18 @@ inline double UnitDouble(uint32_t high, uint32_t low) {
   return __builtin_bit_cast(double, uint64_t{1023} << 52 | uint64_t{high & 0xfffff} << 32 | low) - 1.0;
 }
 
-/// Two normal numbers from two uniform ones, by Box and Muller. The C library's functions give TensorFlow's bits.
-template <class T>
-std::array<T, 2> BoxMuller(T u0, T u1) {
-  const T angle = static_cast<T>(2.0 * M_PI * static_cast<double>(u1)), radius = std::sqrt(T(-2) * std::log(std::max(u0, T(1.0e-7))));
+// Two normal numbers from two uniform ones, by Box and Muller. The C library's functions give TensorFlow's bits.
+inline std::array<float, 2> NormalPair(uint32_t x0, uint32_t x1) {
+  const float u1 = std::max(UnitFloat(x0), 1.0e-7f);
+  const auto angle = static_cast<float>(2.0 * M_PI * static_cast<double>(UnitFloat(x1)));
+  const float radius = std::sqrt(-2.0f * std::log(u1));
   return {std::sin(angle) * radius, std::cos(angle) * radius};
 }
-inline std::array<float, 2> NormalPair(uint32_t x0, uint32_t x1) { return BoxMuller(UnitFloat(x0), UnitFloat(x1)); }
 inline std::array<double, 2> NormalPair(uint32_t x0, uint32_t x1, uint32_t x2, uint32_t x3) {
-  return BoxMuller(UnitDouble(x0, x1), UnitDouble(x2, x3));
+  const double u1 = std::max(UnitDouble(x0, x1), 1.0e-7);
+  const double angle = 2.0 * M_PI * UnitDouble(x2, x3);
+  const double radius = std::sqrt(-2.0 * std::log(u1));
+  return {std::sin(angle) * radius, std::cos(angle) * radius};
 }
 
 /// Normal numbers of mean 0 and deviation 1; one group of the generator gives kCount of them.

@@ -4,6 +4,7 @@
 // kForRows: also for rows that are added to one another.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -12,6 +13,24 @@
 #include "blocks/kernels/simd/widen.h"
 
 namespace weft::kernels {
+
+/// Joins the upper half of the lanes to the lower one until one lane is left.
+template <class A, int kBytes = kVecBytes, class Join>
+inline A JoinAllLanes(typename VecOf<A, kBytes>::Type v, Join&& join) {
+  if constexpr (kBytes > 16) {
+    typename VecOf<A, kBytes / 2>::Type halves[2];
+    std::memcpy(halves, &v, sizeof v);
+    return JoinAllLanes<A, kBytes / 2>(join(halves[0], halves[1]), join);
+  } else {
+    constexpr int kCount = 16 / static_cast<int>(sizeof(A));
+    std::array<A, kCount> values;
+    std::memcpy(values.data(), &v, sizeof v);
+    for (int n = kCount / 2; n > 0; n /= 2) {
+      for (int i = 0; i < n; ++i) values[i] = join(values[i], values[i + n]);
+    }
+    return values[0];
+  }
+}
 
 using FourDoubles = typename VecOf<double, 32>::Type;
 

@@ -17,29 +17,52 @@
 
 namespace weft::kernels {
 
+template <class T>
+struct UnsignedOfType {
+  using Type = T;
+};
+template <Integer T>
+struct UnsignedOfType<T> {
+  using Type = std::make_unsigned_t<T>;
+};
 /// The unsigned integer of the same size; other types as they are.
 template <class T>
-using UnsignedOf = typename std::conditional_t<Integer<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+using UnsignedOf = typename UnsignedOfType<T>::Type;
 
 template <class Op>
 inline constexpr bool kIsPlain = requires { Op::kPlain; };
 
 template <class Op>
-concept HasRegisters = requires { typename Op::Registers; } && !std::is_void_v<typename Op::Registers>;
+inline constexpr bool kHasRegisters = false;
+template <class Op>
+  requires(!std::is_void_v<typename Op::Registers>)
+inline constexpr bool kHasRegisters<Op> = true;
 
-/// What sums and products are made in.
 template <class T>
-using SumAccumulator = std::conditional_t<Float<T>, double, std::conditional_t<Complex<T>, complex128, T>>;
+using ReduceIn = Accumulator<T>;
+
+template <class T>
+struct SumAccumulator {
+  using Type = T;
+};
+template <Float T>
+struct SumAccumulator<T> {
+  using Type = double;
+};
+template <Complex T>
+struct SumAccumulator<T> {
+  using Type = complex128;
+};
 
 template <class T, Fold kFold>
-using FoldRegistersOf =
-    std::conditional_t<Float<T> || (Complex<T> && kFold == Fold::kSum), FoldRegisters<T, SumAccumulator<T>, kFold>, void>;
+using FoldRegistersOf = std::conditional_t<Float<T> || (Complex<T> && kFold == Fold::kSum),
+                                           FoldRegisters<T, typename SumAccumulator<T>::Type, kFold>, void>;
 
 /// A sum, divided by `divisor`: the mean of floats and complex numbers.
 template <class T>
 struct SumOf {
-  using In = Accumulator<T>;
-  using Acc = SumAccumulator<T>;
+  using In = ReduceIn<T>;
+  using Acc = typename SumAccumulator<T>::Type;
   using Registers = FoldRegistersOf<T, Fold::kSum>;
   static constexpr bool kOneIsItself = true;
   double divisor = 1;        // for integers always 1
@@ -96,15 +119,15 @@ template <Float T>
 struct HalfSquaresOf : SumOf<T> {
   using Registers = FoldRegistersOf<T, Fold::kSquares>;
   static constexpr bool kOneIsItself = false;
-  static double Add(double a, Accumulator<T> x) { return a + static_cast<double>(x) * static_cast<double>(x); }
+  static double Add(double a, ReduceIn<T> x) { return a + static_cast<double>(x) * static_cast<double>(x); }
   static T Finish(double a, int64_t) { return SumOf<T>::Round(0.5 * a); }
 };
 
 /// Integers wrap; floats multiply in double.
 template <class T>
 struct ProductOf {
-  using In = Accumulator<T>;
-  using Acc = SumAccumulator<T>;
+  using In = ReduceIn<T>;
+  using Acc = typename SumAccumulator<T>::Type;
   using Registers = FoldRegistersOf<T, Fold::kProduct>;
   static constexpr bool kOneIsItself = true;
   double one = 1;
@@ -118,7 +141,7 @@ struct ProductOf {
 /// out as the quiet one, whichever was met. Of no elements, the worst value of the type.
 template <class T>
 struct ExtremeOf {
-  using In = Accumulator<T>;
+  using In = ReduceIn<T>;
   using Acc = In;
   using Registers = std::conditional_t<Float<T>, ExtremeRegisters<T>, void>;
   static constexpr bool kOneIsItself = true;

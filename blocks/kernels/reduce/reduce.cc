@@ -29,7 +29,7 @@ std::vector<Group> Collapse(std::span<const int64_t> dims, const std::vector<boo
 int64_t PiecesOf(const ReduceLayout& layout) {
   constexpr int64_t kMostTasks = 64;
   const int64_t elements = layout.outputs * layout.count;
-  const int64_t cells = layout.cells();
+  const int64_t cells = layout.kept_count * ((layout.width + internal::kColumns - 1) / internal::kColumns);
   if (cells >= 8 || elements < 4 * internal::kTaskElements) return 1;
   return std::min({elements / internal::kTaskElements, kMostTasks / cells, layout.count});
 }

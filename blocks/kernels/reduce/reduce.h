@@ -40,12 +40,6 @@ struct ReduceLayout {
   static ReduceLayout Make(std::span<const int64_t> dims, const std::vector<bool>& is_reduced);
 
   std::string implementation() const;
-  /// What is reduced at a time: one output or, where the innermost dimension is kept, up to kColumns neighbours.
-  static constexpr int64_t kColumns = 1024;
-  int64_t chunks() const { return DivideUp(width, kColumns); }
-  int64_t cells() const { return kept_count * chunks(); }
-  /// Whether the inputs of each output are one run, and follow those of the output before.
-  bool runs_follow() const { return width == 1 && reduced.empty() && kept.size() == 1; }
   /// Scratch memory that Reduce needs, whatever is computed.
   int64_t ScratchBytes() const { return pieces > 1 ? pieces * outputs * kLargestAccumulator : 0; }
   static constexpr int64_t kLargestAccumulator = 16;
@@ -56,7 +50,7 @@ using Walker = Walk<Loop, 1>;
 namespace internal {
 
 inline constexpr int64_t kTaskElements = 32768;  // elements of a task
-inline constexpr int64_t kColumns = ReduceLayout::kColumns;
+inline constexpr int64_t kColumns = 1024;        // columns reduced side by side
 inline constexpr int64_t kBlock = 128;           // elements added one after another before they are joined with the rest
 
 /// total = total joined with x[0, n).
@@ -139,7 +133,7 @@ void ReduceRun(Op op, const T* x, int64_t n, typename Op::Acc& total) {
     }
     if (i < n) sum = op.Add(sum, x[i]);
     total = Op::Join(sum, other);
-  } else if constexpr (HasRegisters<Op>) {
+  } else if constexpr (kHasRegisters<Op>) {
     ReduceInRegisters(op, x, n, total);
   } else {
     ReduceWide(op, x, n, total);
@@ -180,7 +174,7 @@ template <class Op, class T>
 void AddRows(Op op, const T* x, int64_t rows, int64_t stride, int64_t width, typename Op::Acc* sums) {
   constexpr int kTogether = kIsPlain<Op> ? 2 : 8;
   constexpr bool kInRegisters = [] {
-    if constexpr (HasRegisters<Op>) return Op::Registers::kForRows;
+    if constexpr (kHasRegisters<Op>) return Op::Registers::kForRows;
     else return false;
   }();
   const auto add = [&]<int kRows>(int64_t row) {
@@ -236,43 +230,15 @@ void ForRuns(const ReduceLayout& layout, int64_t begin, int64_t end, F&& f) {
   }
 }
 
-/// Calls body(where its inputs begin, its first output, how many) for the cells [first, last).
-template <class Body>
-void ForCells(const ReduceLayout& layout, int64_t first, int64_t last, Body&& body) {
-  const int64_t chunks = layout.chunks();
-  Walker kept(layout.kept, first / chunks);
-  int64_t column = first % chunks * kColumns;
-  for (int64_t cell = first; cell < last; ++cell) {
-    body(kept.offset() + column, cell / chunks * layout.width + column, std::min(kColumns, layout.width - column));
-    column += kColumns;
-    if (column >= layout.width) column = 0, kept.Next();
-  }
-}
-
-/// Shares out all cells, in pieces of their steps where the layout has some: calls body(piece, first cell, last, first step, last).
-template <class Workers, class Body>
-void ForCellTasks(const ReduceLayout& layout, Workers& workers, Body&& body) {
-  const int64_t count = layout.count, cells = layout.cells();
-  if (layout.pieces == 1) {
-    const int64_t cell_elements = std::max<int64_t>(count * std::min(layout.width, kColumns), 1);
-    return workers.For(cells, kTaskElements / cell_elements, [&](int64_t first, int64_t last) { body(0, first, last, 0, count); });
-  }
-  const int64_t step = DivideUp(count, layout.pieces);
-  workers.For(layout.pieces * cells, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t piece = task / cells, cell = task % cells, from = std::min(count, piece * step);
-      body(piece, cell, cell + 1, from, std::min(count, from + step));
-    }
-  });
-}
-
-/// Reduces the steps [begin, end) of the cells [first, last) and gives each result to store(output, accs, count).
+/// Reduces the steps [begin, end) of `cells` [first, last) and gives each result to store(output, accs, count). A cell is one output or,
+/// where the innermost dimension is kept, up to kColumns neighbours.
 template <class Op, class T, class Store>
 [[gnu::noinline, gnu::noclone]] void ReduceCells(const Op op, const ReduceLayout& layout, const T* in, int64_t first, int64_t last,
                                                  int64_t begin, int64_t end, Store&& store) {
   using Acc = typename Op::Acc;
   constexpr int64_t kShortRun = kIsPlain<Op> ? 0 : 32;
-  if (layout.runs_follow() && end - begin == layout.run) {
+  if (layout.width == 1 && layout.reduced.empty() && layout.kept.size() == 1 && end - begin == layout.run) {
+    // Runs that follow one another.
     in += first * layout.run;
     if (layout.run < kShortRun) {
       ReduceShortRuns(op, in, layout.run, last - first,
@@ -286,19 +252,25 @@ template <class Op, class T, class Store>
     }
     return;
   }
-  ForCells(layout, first, last, [&](int64_t at, int64_t output, int64_t width) {
-    const T* const base = in + at;
+  const int64_t chunks = (layout.width + kColumns - 1) / kColumns;
+  Walker kept(layout.kept, first / chunks);
+  int64_t chunk = first % chunks;
+  for (int64_t cell = first; cell < last; ++cell) {
+    const T* base = in + kept.offset() + chunk * kColumns;
+    const int64_t output = cell / chunks * layout.width + chunk * kColumns;
     if (layout.width == 1) {
       Acc total = Op::Identity();
       ForRuns(layout, begin, end, [&](int64_t offset, int64_t n) { ReduceRun(op, base + offset, n, total); });
       store(output, &total, 1);
     } else {
       Acc total[kColumns];
+      const int64_t width = std::min(kColumns, layout.width - chunk * kColumns);
       std::fill(total, total + width, Op::Identity());
       ForRuns(layout, begin, end, [&](int64_t offset, int64_t n) { ReduceRows(op, base + offset, n, layout.width, width, total); });
       store(output, total, width);
     }
-  });
+    if (++chunk == chunks) chunk = 0, kept.Next();
+  }
 }
 
 }  // namespace internal
@@ -317,15 +289,27 @@ void Reduce(const ReduceLayout& layout, const T* in, T* out, std::byte* scratch,
     }
   }
   const int64_t count = layout.count;
+  const int64_t cells = layout.kept_count * ((layout.width + internal::kColumns - 1) / internal::kColumns);
   Acc* const partial = layout.pieces > 1 ? reinterpret_cast<Acc*>(scratch) : nullptr;
-  internal::ForCellTasks(layout, workers, [&](int64_t piece, int64_t first, int64_t last, int64_t from, int64_t to) {
-    Acc* const results = partial == nullptr ? nullptr : partial + piece * layout.outputs;
+  const auto reduce = [&](int64_t first, int64_t last, int64_t from, int64_t to, Acc* results) {
     internal::ReduceCells(op, layout, in, first, last, from, to, [=](int64_t output, const Acc* accs, int64_t n) {
       if (results != nullptr) std::copy_n(accs, n, results + output);
       else std::transform(accs, accs + n, out + output, [=](const Acc& acc) { return op.Finish(acc, count); });
     });
+  };
+  if (partial == nullptr) {
+    const int64_t cell_elements = count * std::min(layout.width, internal::kColumns);
+    workers.For(cells, internal::kTaskElements / std::max<int64_t>(cell_elements, 1),
+                [&](int64_t first, int64_t last) { reduce(first, last, 0, count, nullptr); });
+    return;
+  }
+  const int64_t step = DivideUp(count, layout.pieces);
+  workers.For(layout.pieces * cells, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t piece = task / cells, cell = task % cells, from = std::min(count, piece * step);
+      reduce(cell, cell + 1, from, std::min(count, from + step), partial + piece * layout.outputs);
+    }
   });
-  if (partial == nullptr) return;
   // Piece after piece for a stretch of outputs, whose joined values stay in the nearest cache.
   workers.For(layout.outputs, internal::kColumns, [&](int64_t begin, int64_t end) {
     for (int64_t piece = 1; piece < layout.pieces; ++piece) {

@@ -29,27 +29,33 @@ struct ScanBox {
   static constexpr int64_t kColumns = 256;
 };
 
-/// Calls step(total, element) for every element in the order of the scan, with what is kept of its column, which begins as `start`.
-template <class Acc, class Workers, class Step>
-void ForScan(const ScanBox& box, Workers& workers, Acc start, Step&& step) {
-  box.ForColumns(workers, [&](int64_t at, int64_t stride, int64_t width) {
-    Acc total[ScanBox::kColumns];
-    std::fill(total, total + width, start);
-    ForTiles(workers, box.size, 2 * kItemsBetweenLooks / width, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i, at += stride) {
-        for (int64_t j = 0; j < width; ++j) step(total[j], at + j);
-      }
-    });
-  });
+namespace internal {
+
+/// Calls body(begin, end) over the steps of a scan, `width` columns side by side, until the run is to end.
+template <class Workers, class Body>
+void ForSteps(const Workers& workers, int64_t size, int64_t width, Body&& body) {
+  ForTiles(workers, size, 2 * kItemsBetweenLooks / width, body);
 }
+
+}  // namespace internal
 
 /// out[i] = the elements up to i reduced by Op, as in kernels/reduce/reduce.h.
 template <class Op, class T, class Workers>
 void Scan(const ScanBox& box, const T* in, T* out, Workers& workers) {
-  ForScan(box, workers, Op::Identity(), [exclusive = box.exclusive, in, out](typename Op::Acc& total, int64_t i) {
-    const typename Op::Acc before = total;
-    total = Op::Add(before, WidenOne<typename Op::In>(in[i]));
-    out[i] = Op{}.Finish(exclusive ? before : total, 1);
+  box.ForColumns(workers, [&](int64_t first, int64_t step, int64_t width) {
+    typename Op::Acc total[ScanBox::kColumns];
+    std::fill(total, total + width, Op::Identity());
+    const T* x = in + first;
+    T* to = out + first;
+    internal::ForSteps(workers, box.size, width, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i, x += step, to += step) {
+        for (int64_t j = 0; j < width; ++j) {
+          const typename Op::Acc before = total[j];
+          total[j] = Op::Add(before, WidenOne<typename Op::In>(x[j]));
+          to[j] = Op{}.Finish(box.exclusive ? before : total[j], 1);
+        }
+      }
+    });
   });
 }
 
@@ -58,10 +64,19 @@ template <class T, class Workers>
 void ScanProducts(const ScanBox& box, const T* x, const T* y, T* out, Workers& workers) {
   using Op = ProductOf<T>;
   using Acc = typename Op::Acc;
-  ForScan(box, workers, Acc(0), [=](Acc& total, int64_t i) {
-    const auto wide = [](T v) { return static_cast<Acc>(WidenOne<typename Op::In>(v)); };
-    out[i] = Op::Finish(total, 1);
-    total = wide(y[i]) + Op::Join(wide(x[i]), total);
+  box.ForColumns(workers, [&](int64_t first, int64_t step, int64_t width) {
+    Acc total[ScanBox::kColumns];
+    std::fill(total, total + width, Acc(0));
+    internal::ForSteps(workers, box.size, width, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t at = first + i * step;
+        for (int64_t j = 0; j < width; ++j) {
+          const auto wide = [](T v) { return static_cast<Acc>(WidenOne<typename Op::In>(v)); };
+          out[at + j] = Op::Finish(total[j], 1);
+          total[j] = wide(y[at + j]) + Op::Join(wide(x[at + j]), total[j]);
+        }
+      }
+    });
   });
 }
 

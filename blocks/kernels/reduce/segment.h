@@ -11,16 +11,17 @@ struct SegmentRows {
   const void* data;
   int64_t inner;  // elements of a row
   const int64_t* rows;
-  const Workers* workers = nullptr;  // of the run: a segment of many rows ends when that is to end
+  const Workers* workers = nullptr;  // of the run: a segment of many rows ends when that is to end; null: it does not
 
   template <class T>
   const T* row(int64_t j) const { return static_cast<const T*>(data) + (rows == nullptr ? j : rows[j]) * inner; }
-  /// Calls body(row) for the rows [begin, end) in their order, of which it looks at `width` elements each, until the run is to end.
-  template <class T, class Body>
-  void ForRows(int64_t begin, int64_t end, int64_t width, Body&& body) const {
-    ForTiles(*workers, end - begin, 2 * kItemsBetweenLooks / width, [&](int64_t first, int64_t last) {
-      for (int64_t j = begin + first; j < begin + last; ++j) body(row<T>(j));
-    });
+  /// Calls body(first, last) for the rows [begin, end), `tile` at a time, until the run is to end.
+  template <class Body>
+  void ForTiles(int64_t begin, int64_t end, int64_t tile, Body&& body) const {
+    for (int64_t first = begin; first < end; first += tile) {
+      if (first > begin && workers != nullptr && workers->Stopped()) return;
+      body(first, std::min(end, first + tile));
+    }
   }
 };
 
@@ -36,14 +37,19 @@ template <class Op, class T>
   using In = typename Op::In;
   if (width == 1) {
     Acc total = Op::Identity();
-    rows.ForRows<T>(begin, end, width, [&](const T* row) { total = op.Add(total, WidenOne<In>(row[column])); });
+    rows.ForTiles(begin, end, kItemsBetweenLooks, [&](int64_t first, int64_t last) {
+      for (int64_t j = first; j < last; ++j) total = op.Add(total, WidenOne<In>(rows.row<T>(j)[column]));
+    });
     out[0] = op.Finish(total, end - begin);
     return;
   }
   Acc totals[kSegmentColumns];
   std::fill(totals, totals + width, Op::Identity());
-  rows.ForRows<T>(begin, end, width, [&](const T* row) {
-    for (int64_t c = 0; c < width; ++c) totals[c] = op.Add(totals[c], WidenOne<In>(row[column + c]));
+  rows.ForTiles(begin, end, 2 * kItemsBetweenLooks / width, [&](int64_t first, int64_t last) {
+    for (int64_t j = first; j < last; ++j) {
+      const T* x = rows.row<T>(j) + column;
+      for (int64_t c = 0; c < width; ++c) totals[c] = op.Add(totals[c], WidenOne<In>(x[c]));
+    }
   });
   for (int64_t c = 0; c < width; ++c) out[c] = op.Finish(totals[c], end - begin);
 }

@@ -79,12 +79,16 @@ inline std::array<Vec<double>, 2> InDouble(Vec<float> v) { return DoublesOf(v); 
 struct Sum {
   Vec<double> part[2] = {};
 
-  template <class V>
-  void Add(V v) {
-    const auto parts = InDouble(v);
-    for (size_t h = 0; h < parts.size(); ++h) part[h] += parts[h];
+  void Add(Vec<double> v) { part[0] += v; }
+  void Add(Vec<float> v) {
+    const auto halves = InDouble(v);
+    for (int h = 0; h < 2; ++h) part[h] += halves[h];
   }
-  double Total() const { return SumLanes<double>(part[0] + part[1]); }
+  double Total() const {
+    double total;
+    SumLanes<1, double>(part[0] + part[1], &total);
+    return total;
+  }
 };
 
 /// Calls keep(index, lanes, count) for the registers of exp(x - greatest), and gives the sum of all. Four registers are joined before they

@@ -89,6 +89,8 @@ struct Atan2 {
     const auto backward = parts::Bits(x) > parts::Bits(parts::Abs(x));
     return parts::TurnSign(backward ? T(parts::kPi) - (arc - kRest) : arc, y);
   }
+  template <class T>
+  static T One(const T& a, const T& b) { return std::atan2(a, b); }
 };
 
 }  // namespace weft::kernels

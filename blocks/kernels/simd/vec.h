@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
-#include <utility>
 
 #include "weft/base/float16.h"
 
@@ -28,7 +27,15 @@ inline constexpr int kVecBytes = 16;
 
 /// The type that elements of T are computed in.
 template <class T>
-using VecElement = typename std::conditional_t<Integer<T>, std::make_unsigned<T>, std::type_identity<Accumulator<T>>>::type;
+struct VecElementOf {
+  using Type = Accumulator<T>;
+};
+template <Integer T>
+struct VecElementOf<T> {
+  using Type = std::make_unsigned_t<T>;
+};
+template <class T>
+using VecElement = typename VecElementOf<T>::Type;
 
 template <class A>
 inline constexpr int kLanes = kVecBytes / static_cast<int>(sizeof(A));
@@ -260,27 +267,18 @@ template <class V>
   return v;
 }
 
-/// 0, 1, 2, ...
-template <class A>
-inline Vec<A> LaneNumbers() {
-  static constexpr auto kNumbers = [] {
-    std::array<A, kLanes<A>> numbers{};
-    for (int i = 0; i < kLanes<A>; ++i) numbers[i] = static_cast<A>(i);
-    return numbers;
-  }();
-  return LoadVec(kNumbers.data());
-}
-
 /// v in lanes [first, end), 0 in the others, whatever they hold.
 template <class A>
 inline Vec<A> MaskLanes(Vec<A> v, int first, int end) {
-  const Vec<A> lane = LaneNumbers<A>();
-  return (lane >= Broadcast<A>(static_cast<A>(first))) & (lane < Broadcast<A>(static_cast<A>(end))) ? v : Vec<A>{};
+  static constexpr auto kIota = [] {
+    std::array<A, kLanes<A>> iota{};
+    for (int i = 0; i < kLanes<A>; ++i) iota[i] = static_cast<A>(i);
+    return iota;
+  }();
+  Vec<A> index;
+  std::memcpy(&index, kIota.data(), sizeof index);
+  return (index >= Broadcast<A>(static_cast<A>(first))) & (index < Broadcast<A>(static_cast<A>(end))) ? v : Vec<A>{};
 }
-
-/// The lanes of a before `end`, then those of b.
-template <class A>
-inline Vec<A> BlendLanes(Vec<A> a, Vec<A> b, int end) { return LaneNumbers<A>() < Broadcast<A>(static_cast<A>(end)) ? a : b; }
 
 /// The lanes of a register of floats, of any width, as doubles in two such registers. (The compiler takes its conversion through memory.)
 template <class V>
@@ -310,35 +308,44 @@ template <class V>
 /// The way back, rounding.
 template <class W>
 [[gnu::always_inline]] inline auto FloatsOf(const std::array<W, 2>& v) {
-  using Half = typename VecOf<float, sizeof(W) / 2>::Type;
-  const Half lower = __builtin_convertvector(v[0], Half), upper = __builtin_convertvector(v[1], Half);
-  return [&]<int... kLane>(std::integer_sequence<int, kLane...>) __attribute__((always_inline)) {
-    return __builtin_shufflevector(lower, upper, kLane...);
-  }(std::make_integer_sequence<int, sizeof(W) / sizeof(float)>{});
+  using Floats = typename VecOf<float, sizeof(W)>::Type;
+#if defined(__AVX512F__)
+  if constexpr (sizeof(W) == 64) {
+    const __m256 lower = _mm512_maskz_cvtpd_ps(0xFF, v[0]), upper = _mm512_maskz_cvtpd_ps(0xFF, v[1]);
+    return Floats(__builtin_shufflevector(lower, upper, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+  } else
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(W) == 32) {
+    return Floats(_mm256_set_m128(_mm256_cvtpd_ps(v[1]), _mm256_cvtpd_ps(v[0])));
+  } else
+#endif
+  {
+#if defined(__x86_64__)
+    return Floats(_mm_movelh_ps(_mm_cvtpd_ps(v[0]), _mm_cvtpd_ps(v[1])));
+#else
+    using Half = typename VecOf<float, sizeof(W) / 2>::Type;
+    return std::bit_cast<Floats>(std::array<Half, 2>{__builtin_convertvector(v[0], Half), __builtin_convertvector(v[1], Half)});
+#endif
+  }
 }
 
-/// Joins the upper half of the lanes to the lower one until one lane is left.
-template <class A, int kBytes = kVecBytes, class Join>
-inline A JoinAllLanes(typename VecOf<A, kBytes>::Type v, Join&& join) {
+/// Sums lanes in pairs down to `kWidth` of them (1 or 2): to[i] is the sum of lanes i, i + kWidth, ...
+template <int kWidth, class A, int kBytes = kVecBytes>
+inline void SumLanes(typename VecOf<A, kBytes>::Type v, A* to) {
   if constexpr (kBytes > 16) {
     typename VecOf<A, kBytes / 2>::Type halves[2];
     std::memcpy(halves, &v, sizeof v);
-    return JoinAllLanes<A, kBytes / 2>(join(halves[0], halves[1]), join);
+    SumLanes<kWidth, A, kBytes / 2>(halves[0] + halves[1], to);
   } else {
     constexpr int kCount = 16 / static_cast<int>(sizeof(A));
-    std::array<A, kCount> values;
-    std::memcpy(values.data(), &v, sizeof v);
-    for (int n = kCount / 2; n > 0; n /= 2) {
-      for (int i = 0; i < n; ++i) values[i] = join(values[i], values[i + n]);
+    A sums[kCount];
+    std::memcpy(sums, &v, sizeof v);
+    for (int n = kCount / 2; n >= kWidth; n /= 2) {
+      for (int i = 0; i < n; ++i) sums[i] = static_cast<A>(sums[i] + sums[i + n]);
     }
-    return values[0];
+    for (int i = 0; i < kWidth; ++i) to[i] = sums[i];
   }
 }
-template <class A>
-inline A SumLanes(Vec<A> v) {
-  return JoinAllLanes<A>(v, [](auto a, auto b) { return static_cast<decltype(a)>(a + b); });
-}
-template <int, class A>
-inline void SumLanes(Vec<A> v, A* to) { *to = SumLanes<A>(v); }
 
 }  // namespace weft::kernels

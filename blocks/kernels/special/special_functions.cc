@@ -92,9 +92,6 @@ double Tail(double a, double x, bool upwards, const Weight& weight) {
   return Integrate(length, [&](double u) { return std::exp(-fall(u)) * weight(sign * u); });
 }
 
-/// A number of a continued fraction, which must not be zero.
-double Kept(double v) { return std::abs(v) < kTiny ? kTiny : v; }
-
 constexpr double kLargeShape = 1000;  // from here on series and fractions take longer than an integral
 
 /// Below or near the peak.
@@ -116,8 +113,11 @@ double UpperGamma(double a, double x) {
   for (int i = 1; i < 10000; ++i) {
     const double n = -i * (i - a);
     b += 2;
-    d = 1 / Kept(n * d + b);
-    c = Kept(b + n / c);
+    d = n * d + b;
+    c = b + n / c;
+    if (std::abs(d) < kTiny) d = kTiny;
+    if (std::abs(c) < kTiny) c = kTiny;
+    d = 1 / d;
     value *= d * c;
     if (std::abs(d * c - 1) < 1e-16) break;
   }
@@ -187,15 +187,16 @@ double LowerBeta(double a, double b, double x, double y) {
   const double front = BetaFront(a, b, x, y);
   if (front == 0) return 0;
   if (a >= kLargeShape && b >= kLargeShape) return front * a / x / y * BetaTail(a, b, x, y);
-  double c = 1, d = 1 / Kept(1 - (a + b) * x / (a + 1)), value = d;
+  const auto kept = [](double v) { return std::abs(v) < kTiny ? kTiny : v; };
+  double c = 1, d = 1 / kept(1 - (a + b) * x / (a + 1)), value = d;
   for (int i = 1; i < 20000; ++i) {
     const double even = i * (b - i) * x / ((a + 2 * i - 1) * (a + 2 * i));
     const double odd = -(a + i) * (a + b + i) * x / ((a + 2 * i) * (a + 2 * i + 1));
-    d = 1 / Kept(1 + even * d);
-    c = Kept(1 + even / c);
+    d = 1 / kept(1 + even * d);
+    c = kept(1 + even / c);
     value *= d * c;
-    d = 1 / Kept(1 + odd * d);
-    c = Kept(1 + odd / c);
+    d = 1 / kept(1 + odd * d);
+    c = kept(1 + odd / c);
     value *= d * c;
     if (std::abs(d * c - 1) < 1e-16) break;
   }
