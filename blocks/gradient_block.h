@@ -11,13 +11,6 @@
 
 namespace weft::blocks {
 
-/// Attributes as the block has them.
-inline GradientAttrs SameAttrs(const GradientBuilder& g, const std::vector<std::string_view>& names) {
-  GradientAttrs attrs;
-  for (std::string_view name : names) attrs.emplace_back(name, g.AttrOf(name));
-  return attrs;
-}
-
 /// A value that a gradient is made of: an input or an output of the block that is differentiated or, by Grad, the gradient of an output.
 struct GradientSource {
   GradientValue (*value)(GradientBuilder& g);

@@ -1,7 +1,8 @@
 // Short names for what gradient functions build again and again, and formulas of values: dy * Of("Cos", x).
 #pragma once
 
-#include <initializer_list>
+#include <string_view>
+#include <vector>
 
 #include "weft/block/gradient.h"
 
@@ -42,7 +43,7 @@ std::vector<GradientValue> GradientsOrZeros(GradientBuilder& g, const P& list) {
 }
 
 /// Attributes as the block has them.
-inline GradientAttrs SameAttrs(const GradientBuilder& g, std::initializer_list<std::string_view> names) {
+inline GradientAttrs SameAttrs(const GradientBuilder& g, const std::vector<std::string_view>& names) {
   GradientAttrs attrs;
   for (std::string_view name : names) attrs.emplace_back(name, g.AttrOf(name));
   return attrs;

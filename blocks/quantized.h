@@ -5,6 +5,7 @@
 
 #include "blocks/kernels/quantize/quantize.h"
 #include "blocks/limits.h"
+#include "weft/base/divide.h"
 #include "weft/block/context.h"
 
 namespace weft::blocks {
@@ -143,7 +144,7 @@ struct Ends {
   }
 };
 /// Of all of `count` numbers, in pieces, for which `pieces` has memory: EndPieces(count).
-inline int64_t EndPieces(int64_t count) { return (count + kQuantizedGrain - 1) / kQuantizedGrain; }
+inline int64_t EndPieces(int64_t count) { return DivideUp(count, kQuantizedGrain); }
 template <class T>
 Ends<T> EndsOfAll(const T* from, int64_t count, Ends<T>* pieces, Workers& workers) {
   workers.For(count, kQuantizedGrain, [&](int64_t begin, int64_t end) {

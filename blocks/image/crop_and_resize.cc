@@ -3,6 +3,7 @@
 
 #include "blocks/image/resized.h"
 #include "blocks/kernels/stop_check.h"
+
 namespace weft::blocks {
 namespace {
 

@@ -5,6 +5,7 @@
 #include "blocks/image/resized.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/random/random_stream.h"
+
 namespace weft::blocks {
 namespace {
 

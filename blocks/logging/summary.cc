@@ -26,6 +26,7 @@ constexpr Out<0> summary{"summary", "DT_STRING", "a scalar: a Summary message"};
 // Fields of the messages.
 constexpr uint32_t kValue = 1;                                             // Summary
 constexpr uint32_t kTag = 1, kSimple = 2, kHistogram = 5, kNode = 7, kTensor = 8;  // Summary.Value
+
 /// A text that may be empty, which messages leave out.
 void PutText(std::string& out, uint32_t field, std::string_view text) {
   if (!text.empty()) PutBytesField(out, field, text);

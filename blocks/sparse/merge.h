@@ -98,6 +98,7 @@ Status EmitMerged(const Operands& p, Types types, ProduceContext& ctx, const I& 
   ctx.Emit(values_port, std::move(values));
   return {};
 }
+
 }  // namespace merge
 
 }  // namespace weft::blocks

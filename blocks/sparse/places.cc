@@ -4,6 +4,7 @@
 #include <atomic>
 #include <span>
 
+#include "blocks/kernels/index/strided_copy.h"
 #include "blocks/kernels/stop_check.h"
 
 namespace weft::blocks {
@@ -80,13 +81,6 @@ std::optional<int64_t> ProductOf(const std::vector<int64_t>& sizes) {
   return product;
 }
 
-std::vector<int64_t> DenseSteps(const std::vector<int64_t>& size) {
-  std::vector<int64_t> step(size.size());
-  int64_t elements = 1;
-  for (size_t i = size.size(); i-- > 0; elements *= size[i]) step[i] = elements;
-  return step;
-}
-
 Result<SparseValue> AllocateSparse(DType dtype, int64_t count, std::span<const int64_t> size, const std::shared_ptr<MemoryBudget>& budget) {
   const int64_t rank = std::ssize(size);
   SparseValue value;
@@ -98,7 +92,7 @@ Result<SparseValue> AllocateSparse(DType dtype, int64_t count, std::span<const i
 }
 
 void Places::SetDenseSteps() {
-  if (std::ranges::count(size, 0) == 0) step = DenseSteps(size);  // else no place is inside, whatever the steps
+  if (std::ranges::count(size, 0) == 0) step = kernels::DenseSteps(size);  // else no place is inside, whatever the steps
 }
 
 bool Places::SetStretchedSteps(const Shape& dense) {

@@ -98,8 +98,6 @@ Result<Places> PlanSparse(PlanContext& ctx, const I& indices, const V& values, c
 
 /// "[2,3]".
 std::string PlaceText(const std::vector<int64_t>& sizes);
-/// Steps of the elements of a dense tensor, whose sizes are above 0 and can be multiplied.
-std::vector<int64_t> DenseSteps(const std::vector<int64_t>& size);
 /// The product of sizes that are 0 or more, if it can be counted.
 std::optional<int64_t> ProductOf(const std::vector<int64_t>& sizes);
 

@@ -1,6 +1,7 @@
 // SparseReshape: the places of a sparse tensor under another shape.
 #include <algorithm>
 
+#include "blocks/kernels/index/strided_copy.h"
 #include "blocks/sparse/places.h"
 
 namespace weft::blocks {
@@ -51,8 +52,8 @@ Result<Sizes> Plan(PlanContext& ctx) {
     return ctx.Error(input_indices, "needs no places in a tensor without elements, found ", p.places.count);
   }
   if (elements > 0) {
-    p.places.step = DenseSteps(p.places.size);
-    p.step = DenseSteps(p.size);
+    p.places.step = kernels::DenseSteps(p.places.size);
+    p.step = kernels::DenseSteps(p.size);
   }
   const int64_t sizes[] = {p.places.count, static_cast<int64_t>(p.size.size())};
   WEFT_RETURN_IF_ERROR(ctx.set_checked(output_indices, sizes, input_indices));
