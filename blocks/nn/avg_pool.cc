@@ -26,7 +26,9 @@ constexpr auto Run = []<class T>(const Pooling& p, RunContext& ctx) {
 };
 
 Result<Pooling> PlanGradient(PlanContext& ctx, const Shape& picture, const char* port) {
-  WEFT_ASSIGN_OR_RETURN(PooledPicture pooled, PlanPooling(ReadPooling(ctx), picture, port));
+  PoolingSettings settings = ReadPooling(ctx);
+  settings.may_have_none = true;
+  WEFT_ASSIGN_OR_RETURN(const PooledPicture pooled, PlanPooling(settings, picture, port));
   WEFT_RETURN_IF_ERROR(CheckShape(ctx, grad, pooled.shape, "the pooling's output"));
   ctx.set(shared, picture);
   ctx.set_scratch(pooled.shape.count() * (ctx.dtype(grad) == DType::kDouble ? 8 : 4));

@@ -38,15 +38,21 @@ Result<PooledPicture> OverChannels(const PerAxis& window, const PerAxis& steps, 
   return pooled;
 }
 
-Status CheckWindow(const PerAxis& window, const PerAxis& steps) {
+Status CheckBatch(const PerAxis& window, const PerAxis& steps) {
+  if (window.batch != 1) return Unsupported("needs 1 for the batch, found ", window.batch).WithPort(ksize.name);
+  if (steps.batch != 1) return Unsupported("needs 1 for the batch, found ", steps.batch).WithPort(strides.name);
+  return {};
+}
+
+/// A batch of pictures is looked at before the sizes, one of bodies after them, as TensorFlow does.
+Status CheckWindow(const PerAxis& window, const PerAxis& steps, bool solid) {
+  if (!solid) WEFT_RETURN_IF_ERROR(CheckBatch(window, steps));
   for (const auto& [numbers, name] : {std::pair(&window, ksize.name), std::pair(&steps, strides.name)}) {
     for (int64_t number : {numbers->batch, numbers->channel, numbers->spatial[0], numbers->spatial[1], numbers->spatial[2]}) {
       if (number < 1) return InvalidArgument("needs numbers of 1 or more, found ", number).WithPort(name);
     }
   }
-  if (window.batch != 1) return Unsupported("needs 1 for the batch, found ", window.batch).WithPort(ksize.name);
-  if (steps.batch != 1) return Unsupported("needs 1 for the batch, found ", steps.batch).WithPort(strides.name);
-  return {};
+  return CheckBatch(window, steps);
 }
 
 }  // namespace
@@ -62,9 +68,10 @@ Result<PooledPicture> PlanPooling(const PoolingSettings& settings, const Shape& 
   WindowSettings windows;
   windows.order = order;
   windows.paddings = settings.paddings;
+  windows.may_have_none = settings.may_have_none;
   WEFT_ASSIGN_OR_RETURN(const PerAxis window, ReadPerAxis(ksize.name, settings.ksize, order));
   WEFT_ASSIGN_OR_RETURN(windows.strides, ReadPerAxis(strides.name, settings.strides, order));
-  WEFT_RETURN_IF_ERROR(CheckWindow(window, windows.strides));
+  WEFT_RETURN_IF_ERROR(CheckWindow(window, windows.strides, order.rank() == 5));
   for (int i = order.first_axis(); i < 3; ++i) {
     const int64_t before = windows.paddings.before[i], after = windows.paddings.after[i];
     if (before >= window.spatial[i] || after >= window.spatial[i]) {

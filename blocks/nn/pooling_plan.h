@@ -43,6 +43,7 @@ struct PoolingSettings {
   Ints ksize, strides;
   Paddings paddings;
   bool over_channels = false;  // whether windows over channels alone are allowed
+  bool may_have_none = false;  // as in WindowSettings
 };
 /// The settings of a block with ksize, strides and padding; what EXPLICIT padding needs is the caller's. Without an order that of
 /// data_format.
