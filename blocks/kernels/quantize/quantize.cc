@@ -171,7 +171,7 @@ FakeQuantizer MakeFakeQuantizer(QuantizedRange range, int64_t bits, bool narrow,
   const float lowest = narrow ? 1.0f : 0.0f, highest = static_cast<float>((int64_t{1} << bits) - 1);
   FakeQuantizer q;
   q.multiply = multiply;
-  q.nothing = !multiply && range.min == 0.0f && range.max == 0.0f;
+  q.nothing = range.min == 0.0f && range.max == 0.0f;
   q.scale = (range.max - range.min) / (highest - lowest);
   q.inverse = (highest - lowest) / (range.max - range.min);
   const float from_min = lowest - range.min / q.scale;
@@ -190,8 +190,8 @@ void FakeQuantize(const FakeQuantizer& q, const float* from, float* to, int64_t 
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     float v = from[i];
-    v = v < q.range.max ? v : q.range.max;
-    v = v > q.range.min ? v : q.range.min;
+    v = v > q.range.max ? q.range.max : v;  // NaN stays
+    v = v < q.range.min ? q.range.min : v;
     v -= q.range.min;
     to[i] = std::floor((q.multiply ? v * q.inverse : v / q.scale) - q.zero + 0.5f) * q.scale;
   }
@@ -202,9 +202,10 @@ void FakeQuantize(const FakeQuantizers& q, const float* from, float* to, int64_t
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     float v = from[i];
-    v = v < c.max[i] ? v : c.max[i];
-    v = v > c.min[i] ? v : c.min[i];
-    to[i] = std::floor((v - c.min[i]) / c.scale[i] - c.zero[i] + 0.5f) * c.scale[i];
+    v = v > c.max[i] ? c.max[i] : v;  // NaN stays
+    v = v < c.min[i] ? c.min[i] : v;
+    const float quantized = std::floor((v - c.min[i]) * c.inverse[i] - c.zero[i] + 0.5f) * c.scale[i];
+    to[i] = (c.inverse[i] == 0.0f) & (c.scale[i] == 0.0f) ? 0.0f : quantized;
   }
 }
 
@@ -221,7 +222,7 @@ RoundTrip<T> MakeRoundTrip(T min, T max, bool is_signed, int64_t bits, bool narr
     trip.max = high * trip.inverse;
   } else {
     trip.scale = high_scale;
-    trip.inverse = high == 0 ? T(0) : max / high;
+    trip.inverse = max / high;  // infinite where one signed bit has no level above 0
     trip.min = low * trip.inverse;
   }
   return trip;
