@@ -150,6 +150,7 @@ Result<GradParameters> PlanGrad(PlanContext& ctx) {
 }
 
 constexpr auto RunGrad = [](const GradParameters& p, RunContext& ctx) -> Status {
+  if (p.targets.rows == 0) return {};  // TensorFlow looks at no index then
   std::byte* scratch = ctx.scratch().data();
   int64_t* ids = reinterpret_cast<int64_t*>(scratch + p.scale.ScratchBytes());
   int64_t* targets = ids + p.ids.count;
