@@ -154,15 +154,16 @@ FixedRequantizer MakeFixedRequantizer(QuantizedRange from, QuantizedRange to) {
   const float middle = static_cast<float>((from.min + from.max) / 2.0);
   FixedRequantizer r;
   r.scale = ToLevel(255.0 * kOne * from_size / to_size, 0);
-  const int64_t to_start = ToLevel(static_cast<double>(kOne) * (to.min * 255.0) / to_size, 0);
+  const int64_t to_start = ToLevel(std::round(static_cast<double>(kOne) * (to.min * 255.0) / to_size), 0);
   r.offset = ToLevel(middle * inverse * static_cast<float>(kOne), 0) - to_start + kOne / 2;
   return r;
 }
 
 void Requantize(const FixedRequantizer& r, const int32_t* from, uint8_t* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
-    // 128 bits: levels far outside a narrow range must not wrap into it.
-    const int64_t fixed = static_cast<int64_t>((static_cast<__int128>(from[i]) * r.scale) >> 32) + r.offset;
+    // Levels go through a float in TensorFlow. 128 bits: those far outside a narrow range must not wrap into it.
+    const auto level = static_cast<__int128>(static_cast<int64_t>(static_cast<float>(from[i])));
+    const int64_t fixed = static_cast<int64_t>((level * r.scale) >> 32) + r.offset;
     to[i] = static_cast<uint8_t>(std::clamp<int64_t>(fixed >> 16, 0, 255));
   }
 }
