@@ -38,10 +38,15 @@ Result<PoolingSettings> AnySettings(const PlanContext& ctx, PictureOrder order) 
 Result<PoolPlan> Plan(PlanContext& ctx) {
   const std::string format = ctx.attr(any_data_format);
   if (format == "NCHW_VECT_C") return ctx.Error(any_data_format, "needs NHWC or NCHW; NCHW_VECT_C packs channels for graphics processors");
-  WEFT_ASSIGN_OR_RETURN(const PoolingSettings settings, AnySettings(ctx, OrderOf(format == "NCHW" ? Layout::NCHW : Layout::NHWC)));
+  WEFT_ASSIGN_OR_RETURN(PoolingSettings settings, AnySettings(ctx, OrderOf(format == "NCHW" ? Layout::NCHW : Layout::NHWC)));
+  settings.sizes_first = true;
   return PlanPooled(ctx, settings, false);
 }
-Result<PoolPlan> Plan3D(PlanContext& ctx) { return PlanPooled(ctx, ReadPooling(ctx), false); }
+Result<PoolPlan> Plan3D(PlanContext& ctx) {
+  PoolingSettings settings = ReadPooling(ctx);
+  settings.sizes_first = true;
+  return PlanPooled(ctx, settings, false);
+}
 
 constexpr auto Run = []<class T>(const Pooling& p, RunContext& ctx) {
   kernels::MaxPool(p, ctx.in<T>(input).data(), ctx.out<T>(output).data(), ctx.workers());

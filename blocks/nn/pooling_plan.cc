@@ -38,21 +38,20 @@ Result<PooledPicture> OverChannels(const PerAxis& window, const PerAxis& steps, 
   return pooled;
 }
 
-Status CheckBatch(const PerAxis& window, const PerAxis& steps) {
-  if (window.batch != 1) return Unsupported("needs 1 for the batch, found ", window.batch).WithPort(ksize.name);
-  if (steps.batch != 1) return Unsupported("needs 1 for the batch, found ", steps.batch).WithPort(strides.name);
-  return {};
+Status CheckOne(int64_t batch, const char* attr) {
+  if (batch == 1) return {};
+  return Unsupported("needs 1 for the batch, found ", batch).WithPort(attr);
 }
 
-/// A batch of pictures is looked at before the sizes, one of bodies after them, as TensorFlow does.
-Status CheckWindow(const PerAxis& window, const PerAxis& steps, bool solid) {
-  if (!solid) WEFT_RETURN_IF_ERROR(CheckBatch(window, steps));
+Status CheckWindow(const PerAxis& window, const PerAxis& steps, bool sizes_first) {
+  if (!sizes_first) WEFT_RETURN_IF_ERROR(CheckOne(window.batch, ksize.name));
+  WEFT_RETURN_IF_ERROR(CheckOne(steps.batch, strides.name));
   for (const auto& [numbers, name] : {std::pair(&window, ksize.name), std::pair(&steps, strides.name)}) {
     for (int64_t number : {numbers->batch, numbers->channel, numbers->spatial[0], numbers->spatial[1], numbers->spatial[2]}) {
       if (number < 1) return InvalidArgument("needs numbers of 1 or more, found ", number).WithPort(name);
     }
   }
-  return CheckBatch(window, steps);
+  return CheckOne(window.batch, ksize.name);
 }
 
 }  // namespace
@@ -71,7 +70,7 @@ Result<PooledPicture> PlanPooling(const PoolingSettings& settings, const Shape& 
   windows.may_have_none = settings.may_have_none;
   WEFT_ASSIGN_OR_RETURN(const PerAxis window, ReadPerAxis(ksize.name, settings.ksize, order));
   WEFT_ASSIGN_OR_RETURN(windows.strides, ReadPerAxis(strides.name, settings.strides, order));
-  WEFT_RETURN_IF_ERROR(CheckWindow(window, windows.strides, order.rank() == 5));
+  WEFT_RETURN_IF_ERROR(CheckWindow(window, windows.strides, settings.sizes_first));
   for (int i = order.first_axis(); i < 3; ++i) {
     const int64_t before = windows.paddings.before[i], after = windows.paddings.after[i];
     if (before >= window.spatial[i] || after >= window.spatial[i]) {
@@ -80,6 +79,9 @@ Result<PooledPicture> PlanPooling(const PoolingSettings& settings, const Shape& 
     }
   }
   if (window.channel != 1) {
+    if (settings.over_channels && settings.paddings.kind == Padding::EXPLICIT) {
+      return Unsupported("needs SAME or VALID for windows over channels, found EXPLICIT").WithPort(pooling::padding.name);
+    }
     if (settings.over_channels) return OverChannels(window, windows.strides, order, shape);
     return Unsupported("needs 1 for channels, found ", window.channel).WithPort(ksize.name);
   }
