@@ -203,14 +203,14 @@ double LowerBeta(double a, double b, double x, double y) {
   return front * value;
 }
 
-/// x > 1, q > 0: the first terms, and the formula of Euler and Maclaurin for the rest.
-double ZetaOfPositive(double x, double q) {
+/// x > 1, q > 0: the first terms, and the formula of Euler and Maclaurin for the rest; times unit^x, which keeps it from underflow.
+double ZetaOfPositive(double x, double q, double unit = 1) {
   constexpr double kTerms[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -5.284190138687493185e-10,
                                1.338253653068467883e-11, -3.389680296322582867e-13, 8.586062056277844564e-15, -2.174868698558061873e-16,
                                5.509002828360229515e-18, -1.395446468581252334e-19, 3.534707039629467472e-21};
   double sum = 0;
   for (; q < x + 10; ++q) {
-    const double term = std::pow(q, -x);
+    const double term = std::pow(q / unit, -x);
     sum += term;
     if (term <= kEpsilon * sum) return sum;
   }
@@ -219,7 +219,7 @@ double ZetaOfPositive(double x, double q) {
     rest += kTerms[k] * factor;
     factor *= (x + 2 * k + 1) / q * ((x + 2 * k + 2) / q);
   }
-  return sum + std::pow(q, -x) * rest;
+  return sum + std::pow(q / unit, -x) * rest;
 }
 
 }  // namespace
@@ -245,6 +245,9 @@ double Polygamma(double n, double x) {
   if (n == 0) return Digamma(x);
   if (!(n > 0) || n != std::floor(n) || n == kInfinity) return kNaN;
   const double sign = std::fmod(n, 2) == 0 ? -1 : 1, zeta = Zeta(n + 1, x);
+  if (std::abs(zeta) < 1e-290 && x > 0 && x != kInfinity) {  // the factorial makes up for it
+    return sign * std::exp(LogGamma(n + 1) - (n + 1) * std::log(x) + std::log(ZetaOfPositive(n + 1, x, x)));
+  }
   if (n <= 170) return sign * std::tgamma(n + 1) * zeta;
   return zeta < 0 ? -sign * std::exp(LogGamma(n + 1) + std::log(-zeta)) : sign * std::exp(LogGamma(n + 1) + std::log(zeta));
 }
