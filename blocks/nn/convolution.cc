@@ -63,6 +63,10 @@ Result<Convolution> PlanConvolution(const ConvolutionSettings& settings, const S
   window.order = order;
   WEFT_ASSIGN_OR_RETURN(window.strides, ReadPerAxis("strides", settings.strides, order));
   WEFT_ASSIGN_OR_RETURN(window.dilations, ReadPerAxis("dilations", settings.dilations, order));
+  if (!settings.may_have_none) {
+    WEFT_RETURN_IF_ERROR(CheckSpatialSteps("strides", window.strides));
+    WEFT_RETURN_IF_ERROR(CheckSpatialSteps("dilations", window.dilations));
+  }
   WEFT_RETURN_IF_ERROR(CheckSteps("strides", window.strides, settings.unsupported));
   WEFT_RETURN_IF_ERROR(CheckSteps("dilations", window.dilations, settings.unsupported));
   WEFT_ASSIGN_OR_RETURN(window.paddings, ReadPaddings(settings.padding, settings.explicit_paddings, order));

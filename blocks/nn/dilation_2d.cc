@@ -28,7 +28,7 @@ struct Geometry {
   Shape pooled;  // the shape of the output
 };
 
-Result<Geometry> PlanGeometry(const PlanContext& ctx) {
+Result<Geometry> PlanGeometry(const PlanContext& ctx, bool forward) {
   const Shape &pictures = ctx.shape(input), &taps = ctx.shape(filter);
   if (pictures.rank() != 4) return ctx.Error(input, "needs rank 4, found shape ", pictures);
   if (taps.rank() != 3) return ctx.Error(filter, "needs rank 3, found shape ", taps);
@@ -39,6 +39,7 @@ Result<Geometry> PlanGeometry(const PlanContext& ctx) {
   settings.may_have_none = true;
   WEFT_ASSIGN_OR_RETURN(settings.strides, ReadPerAxis(strides.name, ctx.attr(strides), kOrder));
   WEFT_ASSIGN_OR_RETURN(settings.dilations, ReadPerAxis(rates.name, ctx.attr(rates), kOrder));
+  if (forward) WEFT_RETURN_IF_ERROR(CheckSpatialSteps(strides.name, settings.strides));
   WEFT_RETURN_IF_ERROR(CheckSteps(strides.name, settings.strides, Code::kUnsupported));
   WEFT_RETURN_IF_ERROR(CheckSteps(rates.name, settings.dilations, Code::kUnsupported));
   WEFT_ASSIGN_OR_RETURN(const kernels::WindowAxes axes, MakeWindowAxes(settings, pictures, {1, taps[0], taps[1]}, input.name));
@@ -52,7 +53,7 @@ Result<Geometry> PlanGeometry(const PlanContext& ctx) {
 }
 
 Result<Dilation> Plan(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(Geometry g, PlanGeometry(ctx));
+  WEFT_ASSIGN_OR_RETURN(Geometry g, PlanGeometry(ctx, true));
   ctx.set(output, std::move(g.pooled));
   return g.dilation;
 }
@@ -71,7 +72,7 @@ void Gradient(GradientBuilder& g) {
 /// By input or filter, `of`; in output 0.
 template <class P>
 Result<Dilation> PlanGradient(PlanContext& ctx, const P& of) {
-  WEFT_ASSIGN_OR_RETURN(const Geometry g, PlanGeometry(ctx));
+  WEFT_ASSIGN_OR_RETURN(const Geometry g, PlanGeometry(ctx, false));
   WEFT_RETURN_IF_ERROR(CheckShape(ctx, out_backprop, g.pooled, "the output"));
   ctx.set(output, ctx.shape(of));
   return g.dilation;

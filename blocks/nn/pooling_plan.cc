@@ -70,6 +70,7 @@ Result<PooledPicture> PlanPooling(const PoolingSettings& settings, const Shape& 
   windows.may_have_none = settings.may_have_none;
   WEFT_ASSIGN_OR_RETURN(const PerAxis window, ReadPerAxis(ksize.name, settings.ksize, order));
   WEFT_ASSIGN_OR_RETURN(windows.strides, ReadPerAxis(strides.name, settings.strides, order));
+  if (!settings.may_have_none) WEFT_RETURN_IF_ERROR(CheckSpatialSteps(strides.name, windows.strides));
   WEFT_RETURN_IF_ERROR(CheckWindow(window, windows.strides, settings.sizes_first));
   for (int i = order.first_axis(); i < 3; ++i) {
     const int64_t before = windows.paddings.before[i], after = windows.paddings.after[i];

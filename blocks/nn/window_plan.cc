@@ -51,14 +51,18 @@ Result<Paddings> ReadPaddings(Padding kind, const Ints& explicit_paddings, Pictu
   return paddings;
 }
 
-Status CheckSteps(const char* attr, const PerAxis& steps, Code unsupported_code) {
-  if (steps.batch != 1 || steps.channel != 1) {
-    return Status(unsupported_code, Cat("needs 1 for batch and channels, found ", steps.batch, " and ", steps.channel)).WithPort(attr);
-  }
+Status CheckSpatialSteps(const char* attr, const PerAxis& steps) {
   for (int64_t step : steps.spatial) {
     if (step < 1) return InvalidArgument("needs numbers of 1 or more, found ", step).WithPort(attr);
   }
   return {};
+}
+
+Status CheckSteps(const char* attr, const PerAxis& steps, Code unsupported_code) {
+  if (steps.batch != 1 || steps.channel != 1) {
+    return Status(unsupported_code, Cat("needs 1 for batch and channels, found ", steps.batch, " and ", steps.channel)).WithPort(attr);
+  }
+  return CheckSpatialSteps(attr, steps);
 }
 
 Result<kernels::WindowAxes> MakeWindowAxes(const WindowSettings& settings, const Shape& shape, const std::array<int64_t, 3>& window,

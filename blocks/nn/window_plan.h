@@ -46,6 +46,8 @@ struct Paddings {
 /// explicit_paddings belong to EXPLICIT and to nothing else, pad only spatial axes, and are not negative.
 Result<Paddings> ReadPaddings(Padding kind, const Ints& explicit_paddings, PictureOrder order);
 
+/// That steps over pictures are positive. TensorFlow's forward blocks look at these first.
+Status CheckSpatialSteps(const char* attr, const PerAxis& steps);
 /// Strides and dilations: positive, and 1 over batch and channels (else `unsupported_code`).
 Status CheckSteps(const char* attr, const PerAxis& steps, Code unsupported_code);
 
