@@ -50,10 +50,11 @@ struct Geometry {
   Parameters p;
   Shape pooled;
 };
-Result<Geometry> PlanGeometry(const PlanContext& ctx, DType index_type) {
+Result<Geometry> PlanGeometry(const PlanContext& ctx, DType index_type, bool may_have_none) {
   const Shape& pictures = ctx.shape(input);
   PoolingSettings settings = ReadPooling(ctx, {2, false});
   settings.sizes_first = true;
+  settings.may_have_none = may_have_none;
   WEFT_ASSIGN_OR_RETURN(PooledPicture pooled, PlanPooling(settings, pictures, input.name));
   Parameters p{pooled.pooling, index_type == DType::kInt64, ctx.attr(include_batch_in_index)};
   if (pictures.count() != 0 || pooled.shape.count() != 0) {
@@ -65,7 +66,7 @@ Result<Geometry> PlanGeometry(const PlanContext& ctx, DType index_type) {
 }
 
 Result<Parameters> Plan(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(const Geometry g, PlanGeometry(ctx, ctx.dtype(argmax)));
+  WEFT_ASSIGN_OR_RETURN(const Geometry g, PlanGeometry(ctx, ctx.dtype(argmax), false));
   const int64_t count = g.pooled.count() == 0 ? 0 : g.p.elements * (g.p.across_pictures ? g.p.pictures : 1);
   if (!g.p.wide && count > INT32_MAX) return ctx.Error(Targmax, "needs DT_INT64 for indices up to ", count);
   ctx.set(output, g.pooled);
@@ -81,7 +82,7 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
 /// Of the gradient, which scatters by the indices, or of the second gradient, which gathers.
 template <bool kScatter>
 Result<Parameters> PlanGradient(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(const Geometry g, PlanGeometry(ctx, ctx.dtype(indices)));
+  WEFT_ASSIGN_OR_RETURN(const Geometry g, PlanGeometry(ctx, ctx.dtype(indices), kScatter));
   const Shape &pictures = ctx.shape(input), &needed = kScatter ? g.pooled : pictures;
   if (ctx.shape(grad) != needed) return ctx.Error(grad, "needs shape ", needed, ", found ", ctx.shape(grad));
   if (ctx.shape(indices) != g.pooled) return ctx.Error(indices, "needs shape ", g.pooled, ", found ", ctx.shape(indices));
