@@ -32,8 +32,19 @@ void VariableStart::SetConstants() {
   VariableAccess access(scope_.variables());
   for (size_t v = 0; v < revision_.variables.size(); ++v) {
     VariableCell& cell = *revision_.variables[v];
-    if (!cell.value(access).defined()) cell.Set(graph_.node(graph_.variables()[v]).constant, access);
+    if (!cell.value(access).defined()) cell.Set(ConstantOf(static_cast<int>(v)), access);
   }
+}
+
+// What a variable starts with at once; undefined for none. One of no elements has its value without being told, as in TensorFlow, but not
+// one behind a handle.
+Tensor VariableStart::ConstantOf(int variable) const {
+  const Node& node = graph_.node(graph_.variables()[variable]);
+  if (node.constant.defined() || node.initial.valid() || node.def->outputs[0].resource) return node.constant;
+  const std::optional<Shape> shape = graph_.variable_info(variable).declared.shape();
+  if (!shape || shape->count() > 0 || !graph_.variable_info(variable).temporary.empty()) return {};
+  Result<Tensor> empty = Tensor::Allocate(node.output_types[0], *shape, nullptr);
+  return empty.ok() ? std::move(*empty) : Tensor();
 }
 
 // By variable: whether its initial value is yet to be evaluated.

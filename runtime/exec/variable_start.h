@@ -24,6 +24,7 @@ class VariableStart {
  private:
   bool Started() const;
   void SetConstants();
+  Tensor ConstantOf(int variable) const;
   std::vector<char> WiredOnes() const;
   std::vector<int> Ready(const std::vector<char>& waiting) const;
   Status StartTogether(const std::vector<int>& variables);
