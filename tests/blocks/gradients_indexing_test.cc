@@ -54,6 +54,7 @@ void AddTuples(std::vector<GradientRow>& rows) {
     const Shape table(std::vector<int64_t>(c.sizes.begin(), c.sizes.end()));
     rows.push_back({"GatherNd", c.attrs, {{"params", {Any(table)}}, {"indices", {c.names}}}, Types::kBoth});
     rows.push_back({"GatherNdGrad", c.attrs, {{"grad", {Any(c.named)}}, {"indices", {c.names}}, {"like", {Any(table)}}}, Types::kBoth});
+    if (c.named.scalar()) continue;  // scatters take no vector of indices
     rows.push_back({"ScatterNd", c.attrs, {{"indices", {c.names}}, {"updates", {Any(c.named)}}, {"shape", {Ints(c.sizes)}}}, Types::kBoth});
     rows.push_back({"ScatterNdNonAliasingAdd", c.attrs, {{"input", {Any(table)}}, {"indices", {c.names}}, {"updates", {Any(c.named)}}},
                     Types::kBoth});
