@@ -34,9 +34,15 @@ void MapColours(RunContext& ctx, Map map) {
   });
 }
 
+/// The second where either is NaN, as in TensorFlow (and as the processor's own maximum and minimum have it).
+template <class A>
+A Larger(A a, A b) { return a > b ? a : b; }
+template <class A>
+A Smaller(A a, A b) { return a < b ? a : b; }
+
 constexpr auto RunToHSV = []<class T>(const NoParameters&, RunContext& ctx) {
   MapColours<T>(ctx, []<class A>(A r, A g, A b, A* hue) {
-    const A value = std::max({r, g, b}), range = value - std::min({r, g, b});
+    const A value = Larger(Larger(r, g), b), range = value - Smaller(Smaller(r, g), b);
     const A step = A(1) / (A(6) * range);  // of the hue
     A h = 0;
     if (range > A(0)) {
