@@ -47,6 +47,7 @@ Result<ResizePlan> PlanSizes(PlanContext& ctx, const P& pictures, const S& blame
 template <int K>
 Result<ResizePlan> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(Shape resized, ShapeWith(ctx, kPictures, kNewSize));
+  if (resized[3] < 1) return ctx.Error(kPictures, "needs at least one channel, found shape ", ctx.shape(kPictures));
   WEFT_ASSIGN_OR_RETURN(ResizePlan plan, PlanSizes(ctx, kPictures, kNewSize, ctx.shape(kPictures), resized));
   ctx.set(floats, std::move(resized));
   ctx.set_scratch(kernels::ResizeScratchBytes<K>(plan));
