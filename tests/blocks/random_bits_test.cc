@@ -17,9 +17,9 @@ uint64_t Fingerprint(const Tensor& tensor) {
   return hash;
 }
 
-using Inputs = std::vector<std::pair<std::string, Tensor>>;
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-void CheckBits(const std::string& block, const std::string& attrs, const Inputs& inputs, uint64_t fingerprint) {
+void CheckBits(const std::string& block, const std::string& attrs, const NamedTensors& inputs, uint64_t fingerprint) {
   BlockTester tester(Catalog(), block);
   tester.Attrs(attrs + "seed_ = 7;seed2_ = 13;");
   std::string title = block + " " + attrs;
@@ -97,7 +97,7 @@ TEST_CASE("Drawn classes are TensorFlow's", "[random]") {
                                                  {DType::kHalf, 0x7e4e0f5643ea5e40},
                                                  {DType::kBFloat16, 0x35de54148024c080}};
   for (const auto& [dtype, fingerprint] : expected) {
-    const Inputs inputs = {{"logits", Numbers(dtype, logits, Shape{300, 7})}, {"num_samples", Tensor::Scalar<int32_t>(33)}};
+    const NamedTensors inputs = {{"logits", Numbers(dtype, logits, Shape{300, 7})}, {"num_samples", Tensor::Scalar<int32_t>(33)}};
     CheckBits("Multinomial", "", inputs, fingerprint);
   }
 }
@@ -123,11 +123,11 @@ TEST_CASE("Normal numbers between limits are TensorFlow's to the bit, by every m
        0x2bc210066c673f33}};
   for (const Row& row : rows) {
     const auto inputs = [&](Tensor sizes, Tensor means, double low, double high) {
-      return Inputs{{"shape", sizes},
-                    {"means", means},
-                    {"stdevs", Number(row.dtype, 1.5)},
-                    {"minvals", Number(row.dtype, low)},
-                    {"maxvals", Number(row.dtype, high)}};
+      return NamedTensors{{"shape", sizes},
+                          {"means", means},
+                          {"stdevs", Number(row.dtype, 1.5)},
+                          {"minvals", Number(row.dtype, low)},
+                          {"maxvals", Number(row.dtype, high)}};
     };
     for (size_t i = 0; i < 7; ++i) {
       CheckBits("ParameterizedTruncatedNormal", "", inputs(Sizes({3001}), Number(row.dtype, 0.5), limits[i].first, limits[i].second),
@@ -142,7 +142,7 @@ TEST_CASE("Normal numbers between limits are TensorFlow's to the bit, by every m
 TEST_CASE("Gamma numbers move with alpha as the distribution's quantiles do", "[random]") {
   // What Igamma gives for alpha and the number stays the same: d number / d alpha = -(dP / d alpha) / (dP / d number).
   const std::vector<double> alphas = {0.2, 0.9, 1.0, 3.5, 40.0};
-  const auto run = [](const char* block, Inputs inputs, const char* attrs, const char* output) {
+  const auto run = [](const char* block, NamedTensors inputs, const char* attrs, const char* output) {
     BlockTester tester(Catalog(), block);
     tester.Attrs(attrs);
     for (auto& [port, value] : inputs) tester.Input(port, std::move(value));

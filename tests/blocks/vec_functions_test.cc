@@ -48,9 +48,9 @@ T FromOrdered(Bits<T> place) {
 
 /// Numbers of [low, high], half of them evenly spread, half of them so that each binade has as many.
 template <class T>
-class Numbers {
+class SpreadNumbers {
  public:
-  Numbers(T low, T high) : spread_(low, high), places_(Ordered(low), Ordered(high)) {}
+  SpreadNumbers(T low, T high) : spread_(low, high), places_(Ordered(low), Ordered(high)) {}
   T Next() { return ++count_ % 2 == 0 ? static_cast<T>(spread_(random_)) : FromOrdered<T>(places_(random_)); }
 
  private:
@@ -66,7 +66,7 @@ template <class F, class V, class Function>
 double WorstOfOne(Function exact, double low, double high) {
   using T = parts::ElementOf<V>;
   constexpr int kCount = sizeof(V) / sizeof(T);
-  Numbers<T> numbers(static_cast<T>(low), static_cast<T>(high));
+  SpreadNumbers<T> numbers(static_cast<T>(low), static_cast<T>(high));
   double worst = 0;
   for (int n = 0; n < kSamples; n += kCount) {
     T x[kCount], y[kCount];
@@ -84,7 +84,7 @@ template <class F, class V, class Function>
 double WorstOfTwo(Function exact, double low, double high, double second) {
   using T = parts::ElementOf<V>;
   constexpr int kCount = sizeof(V) / sizeof(T);
-  Numbers<T> first(static_cast<T>(low), static_cast<T>(high)), seconds(static_cast<T>(-second), static_cast<T>(second));
+  SpreadNumbers<T> first(static_cast<T>(low), static_cast<T>(high)), seconds(static_cast<T>(-second), static_cast<T>(second));
   double worst = 0;
   for (int n = 0; n < kSamples; n += kCount) {
     T x[kCount], y[kCount], z[kCount];

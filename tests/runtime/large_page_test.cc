@@ -31,7 +31,7 @@ std::string Pages(const std::vector<std::string>& blocks) {
   return text + "\n  ]\n}\n";
 }
 
-std::string Chain(int blocks) {
+std::string MixedChain(int blocks) {
   static constexpr std::string_view kKinds[] = {"Negate", "Square", "Tanh", "Sigmoid"};
   std::vector<std::string> lines{Constant("b0")};
   for (int i = 1; i < blocks; ++i) {
@@ -108,7 +108,7 @@ TEST_CASE("A page of 100,000 blocks is read, checked and planned in half a secon
   Runtime runtime(MakeCatalog(), {.threads = 1, .memory_limit = 0});
   constexpr int kBlocks = 100000;
   const std::pair<const char*, Timing> timings[] = {
-      {"chain", Best(runtime, Chain(kBlocks), kBlocks, kBlocks - 1)},
+      {"chain", Best(runtime, MixedChain(kBlocks), kBlocks, kBlocks - 1)},
       {"wide", Best(runtime, Wide(kBlocks), kBlocks, kBlocks / 2)},
       {"backwards", Best(runtime, Backwards(kBlocks), kBlocks, kBlocks - 1)},
       {"different", Best(runtime, Different(kBlocks / 4), kBlocks / 4, kBlocks / 4 - 1)},
@@ -117,7 +117,7 @@ TEST_CASE("A page of 100,000 blocks is read, checked and planned in half a secon
     INFO(name << ": read " << timing.read << " s, open " << timing.open << " s, prepare " << timing.prepare << " s");
     CHECK(timing.total() < 0.5 * kSlower);
   }
-  const double quarter = Best(runtime, Chain(kBlocks / 4), kBlocks / 4, kBlocks / 4 - 1).total();
+  const double quarter = Best(runtime, MixedChain(kBlocks / 4), kBlocks / 4, kBlocks / 4 - 1).total();
   INFO("a quarter of the chain: " << quarter << " s");
   CHECK(timings[0].second.total() < 10 * quarter);
 }
