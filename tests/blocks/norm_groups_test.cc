@@ -11,7 +11,7 @@
 namespace weft::kit {
 namespace {
 
-/// Numbers from 0 to 1. With a pattern along a channel, all roundings of its sums might go one way.
+/// GroupedValues from 0 to 1. With a pattern along a channel, all roundings of its sums might go one way.
 class Units {
  public:
   explicit Units(uint32_t seed) : bits_(seed) {}
@@ -34,7 +34,7 @@ GroupSizes SizesOf(const Shape& shape, bool channels_last) {
 }
 
 template <class T>
-Tensor Numbers(const Shape& shape, const GroupSizes& sizes, uint32_t seed) {
+Tensor GroupedValues(const Shape& shape, const GroupSizes& sizes, uint32_t seed) {
   Tensor tensor = Tensor::Allocate(kDTypeOf<T>, shape).value();
   Units unit(seed);
   for (int64_t i = 0; i < tensor.count(); ++i) {
@@ -56,7 +56,7 @@ template <class T>
 class Norm {
  public:
   explicit Norm(const Shape& shape, bool channels_last = false)
-      : sizes_(SizesOf(shape, channels_last)), x_(Numbers<T>(shape, sizes_, 40503)), g_(Numbers<T>(shape, sizes_, 977)) {}
+      : sizes_(SizesOf(shape, channels_last)), x_(GroupedValues<T>(shape, sizes_, 40503)), g_(GroupedValues<T>(shape, sizes_, 977)) {}
 
   void Check() {
     const Tensor none = Tensor::Of<float>({});

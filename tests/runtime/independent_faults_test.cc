@@ -7,15 +7,9 @@ namespace {
 
 using Faults = std::vector<std::string>;
 
-std::string Page(const std::vector<std::string>& blocks) {
-  std::string text = "{\"weft\": 1, \"page\": \"p\", \"blocks\": [";
-  for (size_t i = 0; i < blocks.size(); ++i) text += Cat(i ? ",\n" : "", blocks[i]);
-  return text + "]}";
-}
-
 std::unique_ptr<Document> Open(const std::vector<std::string>& blocks) {
   static const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 0});
-  return Document::Open(runtime, Page(blocks));
+  return Document::Open(runtime, PageOf(blocks));
 }
 
 Faults Named(const Diagnostics& found) {

@@ -50,7 +50,7 @@ std::string Wide(int blocks) {
 }
 
 // The last block first: nothing can be connected in page order.
-std::string Backwards(int blocks) {
+std::string LastFirst(int blocks) {
   std::vector<std::string> lines;
   for (int i = blocks - 1; i > 0; --i) {
     lines.push_back(Cat("{\"id\": \"b", i, "\", \"block\": \"Negate\", \"inputs\": {\"x\": \"b", i - 1, i == 1 ? ".output" : ".y", "\"}}"));
@@ -110,7 +110,7 @@ TEST_CASE("A page of 100,000 blocks is read, checked and planned in half a secon
   const std::pair<const char*, Timing> timings[] = {
       {"chain", Best(runtime, MixedChain(kBlocks), kBlocks, kBlocks - 1)},
       {"wide", Best(runtime, Wide(kBlocks), kBlocks, kBlocks / 2)},
-      {"backwards", Best(runtime, Backwards(kBlocks), kBlocks, kBlocks - 1)},
+      {"backwards", Best(runtime, LastFirst(kBlocks), kBlocks, kBlocks - 1)},
       {"different", Best(runtime, Different(kBlocks / 4), kBlocks / 4, kBlocks / 4 - 1)},
   };
   for (const auto& [name, timing] : timings) {

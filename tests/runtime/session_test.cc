@@ -8,7 +8,7 @@ std::string Unary(std::string_view id, std::string_view block, const std::string
 std::string Binary(std::string_view id, std::string_view block, const std::string& x, const std::string& y) { return Block(id, block, {{"x", x}, {"y", y}}); }
 
 /// A vector variable, counted up by a session, and blocks that read it in every way memory is shared.
-std::vector<std::string> Counting(int64_t size) {
+std::vector<std::string> CountingBlocks(int64_t size) {
   return {Variable("v", Literal("DT_FLOAT", {1}, {0})),
           Block("n", "Placeholder", {}, "dtype_ = DT_FLOAT;shape_ = [];"),
           Block("fill", "Fill", {{"dims", Ints({static_cast<double>(size)})}, {"value", "n.output"}}),
@@ -65,7 +65,7 @@ TEST_CASE("Results are found by every name a page or host may use", "[session-ap
 TEST_CASE("Results stay as they are while later runs compute", "[session-api]") {
   for (int64_t size : {4, 40000}) {
     for (Keep keep : {Keep::kAll, Keep::kAsked}) {
-      TestPage page(Counting(size));
+      TestPage page(CountingBlocks(size));
       auto session = page.Open({"plus.y", "square.output", "fill.output"}, {}, keep);
       std::vector<Tensor> held[3];
       const char* names[] = {"plus.y", "square.output", "fill.output"};
@@ -88,7 +88,7 @@ TEST_CASE("Results stay as they are while later runs compute", "[session-api]") 
 }
 
 TEST_CASE("A reader in another thread never sees half a value", "[session-api]") {
-  TestPage page(Counting(5000));
+  TestPage page(CountingBlocks(5000));
   auto session = page.Open({"plus.y"});
   REQUIRE(page.Feed(*session, "n.output", Tensor::Scalar(0.f)).ok());
   RunOk(*session);
@@ -181,7 +181,7 @@ TEST_CASE("A fed variable can be read and not updated", "[session-api]") {
 
 TEST_CASE("What is kept does not change what is computed", "[session-api]") {
   auto all = [&](Keep keep) {
-    TestPage page(Counting(3000));
+    TestPage page(CountingBlocks(3000));
     auto session = page.Open({"plus.y"}, {}, keep);
     REQUIRE(page.Feed(*session, "n.output", Tensor::Scalar(0.3f)).ok());
     RunOk(*session);
