@@ -94,6 +94,9 @@ Result<OptimiserPlan> PlanOptimiser(PlanContext& ctx, const OptimiserBlocks& blo
       return ctx.Error(inputs[p], "needs the variable's shape ", variable, ", found ", found);
     }
   }
+  if (form.sparse && blocks.needs_wide_rows && plan.width == 0) {
+    return ctx.Error(inputs[0], "needs rows of one element or more, found shape ", variable);
+  }
   ctx.set(RefOut<0, 0>{}, variable);
   return plan;
 }

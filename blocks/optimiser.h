@@ -34,6 +34,7 @@ struct OptimiserBlocks {
   std::vector<OptimiserInput> inputs;
   std::vector<DType> types;
   OptimiserOption option = {};
+  bool needs_wide_rows = false;  // the sparse blocks refuse rows without elements, as TensorFlow's do
 };
 
 /// Which of the four.

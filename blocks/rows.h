@@ -81,6 +81,21 @@ Result<RowUpdatePlan> PlanTupleUpdates(PlanContext& ctx, const I& indices, const
   return plan;
 }
 
+/// What scattering asks for beyond PlanTuples: an axis, tuples of one index or more, and that what takes part is all empty or not at all.
+/// A vector is no tuple for it, but an empty one does for an empty first axis.
+template <class I, class U>
+Status CheckScattered(const PlanContext& ctx, const I& indices, const U& updates, const Shape& table) {
+  const Shape &places = ctx.shape(indices), &slices = ctx.shape(updates);
+  if (table.rank() == 0) return ctx.Error(indices, "needs an axis to count along, found none in a scalar");
+  if (places.rank() == 1 && !(places[0] == 0 && table[0] == 0)) return ctx.Error(indices, "needs rank 2 or more, [..., K], found ", places);
+  const bool nothing = places.count() == 0 && slices.count() == 0;
+  if (nothing && table.count() == 0) return {};
+  if (places[places.rank() - 1] == 0) return ctx.Error(indices, "needs tuples of one index or more, found ", places);
+  if (nothing || (table.count() > 0 && places.count() > 0 && slices.count() > 0)) return {};
+  return ctx.Error(updates, "needs indices, updates and room for them, or none of them, found indices ", places, ", updates ", slices,
+                   " and room ", table);
+}
+
 /// What is wrong with tuple number `tuple`: "needs indices in [0, 4), found 7, number 2".
 std::string BadIndexText(const RowPlan& plan, const void* indices, int64_t tuple);
 

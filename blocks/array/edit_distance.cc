@@ -78,11 +78,11 @@ Status FindSequences(const Parameters& p, const Side& side, const Indices& port,
   for (int64_t i = 0; i < side.count; ++i, index += rank) {
     if (stop(static_cast<int64_t>(rank))) return kernels::RunStopped();
     int64_t sequence = 0;
-    for (size_t d = 0; d < rank; ++d) {
-      if (index[d] < 0 || index[d] >= side.dims[d]) {
-        return ctx.Error(port, "needs indices inside the shape, found ", index[d], " in row ", i, ", where the size is ", side.dims[d]);
+    for (size_t d = 0; d + 1 < rank; ++d) {  // the last index only orders a sequence, and is not looked at
+      if (index[d] < 0 || index[d] >= p.groups[d]) {
+        return ctx.Error(port, "needs indices inside the output, found ", index[d], " in row ", i, ", where the size is ", p.groups[d]);
       }
-      if (d + 1 < rank) sequence = sequence * p.groups[d] + index[d];
+      sequence = sequence * p.groups[d] + index[d];
     }
     sequences[i] = sequence;
   }

@@ -42,9 +42,7 @@ Result<WindowAxis> ReadAxis(const PlanContext& ctx, const Shape& shape, int axis
   a.window = ctx.attr(ksizes)[axis];
   a.stride = ctx.attr(strides)[axis];
   a.dilation = ctx.attr(rates)[axis];
-  if (a.window < 1) return ctx.Error(ksizes, "needs sizes of 1 or more, found ", a.window);
-  if (a.stride < 1) return ctx.Error(strides, "needs strides of 1 or more, found ", a.stride);
-  if (a.dilation < 1) return ctx.Error(rates, "needs rates of 1 or more, found ", a.dilation);
+  if (a.window < 1 || a.dilation < 1) return a;  // refused by CheckNumbers
   const auto span = kernels::WindowSpan(a.window, a.dilation);
   const bool fits = span && (ctx.attr(padding) == Padding::SAME ? kernels::PadSame(a, *span) : kernels::PadExplicit(a, *span, 0, 0));
   if (!fits) return ctx.Error(ksizes, "needs windows of a size that fits 60 bits, found ", a.window, " at rate ", a.dilation);
@@ -55,19 +53,40 @@ Result<WindowAxis> ReadAxis(const PlanContext& ctx, const Shape& shape, int axis
   return a;
 }
 
-// The geometry, and the shape of the patches.
-Result<Windows> ReadWindows(const PlanContext& ctx, const Shape& shape, Shape& patch_shape) {
-  if (shape.rank() != 4) return ctx.Error(images, "needs [batch, height, width, depth], found ", shape);
+// What keeps the shape of the patches from being told.
+Status CheckShapeNumbers(const PlanContext& ctx) {
+  for (const Attr<Ints>* list : {&ksizes, &strides, &rates}) {
+    if (ctx.attr(*list).size() != 4) return ctx.Error(*list, "needs four numbers, one an axis, found ", ctx.attr(*list).size());
+  }
+  const Ints steps = ctx.attr(strides), window = ctx.attr(ksizes);
+  const int64_t step = std::min(steps[1], steps[2]);
+  if (step < 1) return ctx.Error(strides, "needs strides of 1 or more, found ", step);
+  const int64_t less = std::min(window[1], window[2]);
+  if (less < 0 && std::max(window[1], window[2]) > 0) return ctx.Error(ksizes, "needs sizes of 1 or more, found ", less);
+  return {};
+}
+
+// What the shape may be told with, but not the patches: refusals of their own kinds, as TensorFlow's.
+Status CheckNumbers(const PlanContext& ctx) {
   for (const Attr<Ints>* list : {&ksizes, &strides, &rates}) {
     const Ints numbers = ctx.attr(*list);
-    if (numbers.size() != 4) return ctx.Error(*list, "needs four numbers, one an axis, found ", numbers.size());
     if (numbers[0] != 1 || numbers[3] != 1) {
       return ctx.ErrorOf(Code::kUnsupported, *list, "needs 1 for batch and depth, found ", numbers[0], " and ", numbers[3]);
     }
+    const int64_t least = std::min(numbers[1], numbers[2]);
+    if (least < 1) return ctx.ErrorOf(Code::kOutOfRange, *list, "needs 1 or more, found ", least);
   }
+  return {};
+}
+
+// The geometry, and the shape of the patches.
+Result<Windows> ReadWindows(const PlanContext& ctx, const Shape& shape, Shape& patch_shape) {
+  if (shape.rank() != 4) return ctx.Error(images, "needs [batch, height, width, depth], found ", shape);
+  WEFT_RETURN_IF_ERROR(CheckShapeNumbers(ctx));
   Windows windows{shape[0], shape[3], {}, {}, &MovesOf(ctx.dtype(images))};
   WEFT_ASSIGN_OR_RETURN(windows.rows, ReadAxis(ctx, shape, 1));
   WEFT_ASSIGN_OR_RETURN(windows.columns, ReadAxis(ctx, shape, 2));
+  WEFT_RETURN_IF_ERROR(CheckNumbers(ctx));
   const auto window = CheckedMultiply(windows.rows.window, windows.columns.window);
   const auto patch = window ? CheckedMultiply(*window, shape[3]) : std::nullopt;
   if (!patch) return ctx.Error(ksizes, "needs windows of fewer elements than 2^63");

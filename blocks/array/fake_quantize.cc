@@ -26,7 +26,7 @@ struct Levels {
   int64_t bits = 8;
   bool narrow = false;
   SlicedTensor tensor;  // channels are slices
-  FakeQuantizer Of(QuantizedRange range) const { return kernels::MakeFakeQuantizer(range, bits, narrow, false); }
+  FakeQuantizer Of(QuantizedRange range, bool multiply = false) const { return kernels::MakeFakeQuantizer(range, bits, narrow, multiply); }
 };
 
 Result<Levels> ReadLevels(const PlanContext& ctx, const Shape& shape) {
@@ -116,14 +116,14 @@ constexpr auto Run = [](const Levels& levels, RunContext& ctx) {
 Result<Levels> PlanChannels(PlanContext& ctx) {
   ctx.set(outputs, ctx.shape(inputs));
   WEFT_ASSIGN_OR_RETURN(const Levels levels, ReadChannels(ctx, inputs, min, max));
-  ctx.set_scratch(levels.tensor.slices * static_cast<int64_t>(4 * sizeof(float)));
+  ctx.set_scratch(levels.tensor.slices * kernels::FakeQuantizers::kFloats * static_cast<int64_t>(sizeof(float)));
   return levels;
 }
 constexpr auto RunChannels = [](const Levels& levels, RunContext& ctx) {
   const int64_t channels = levels.tensor.slices;
   const auto lows = ctx.in<float>(min), highs = ctx.in<float>(max);
   const kernels::FakeQuantizers quantizers(ctx.scratch<float>().data(), channels);
-  for (int64_t c = 0; c < channels; ++c) quantizers.Set(c, levels.Of({lows[c], highs[c]}));
+  for (int64_t c = 0; c < channels; ++c) quantizers.Set(c, levels.Of({lows[c], highs[c]}, true));
   const float* from = ctx.in<float>(inputs).data();
   float* to = ctx.out<float>(outputs).data();
   const int64_t grain = std::max<int64_t>(1, kQuantizedGrain / std::max<int64_t>(channels, 4));
@@ -201,8 +201,8 @@ void RunRows(const FakeQuantizer* q, int64_t width, int64_t begin, int64_t end, 
       const int64_t i = r * width + c;
       const bool all = q[c].nothing;  // a range of [0, 0] hands every gradient on
       to[i] = dy[i] * ((all || (x[i] >= q[c].range.min && x[i] <= q[c].range.max)) ? 1.0f : 0.0f);
-      below[c] += !all && x[i] < q[c].range.min ? static_cast<double>(dy[i]) : 0.0;
-      above[c] += !all && x[i] > q[c].range.max ? static_cast<double>(dy[i]) : 0.0;
+      below[c] += all ? 0.0 : static_cast<double>(dy[i]) * (x[i] < q[c].range.min ? 1.0 : 0.0);  // a gradient that is not finite makes NaN
+      above[c] += all ? 0.0 : static_cast<double>(dy[i]) * (x[i] > q[c].range.max ? 1.0 : 0.0);
     }
   }
 }

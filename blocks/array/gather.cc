@@ -89,7 +89,12 @@ Result<RowPlan> PlanGatherNd(PlanContext& ctx) {
   RowPlan plan;
   plan.dtype = ctx.dtype(params);
   std::vector<int64_t> named;
-  WEFT_RETURN_IF_ERROR(PlanTuples(ctx, tuples, ctx.shape(params), plan, named));
+  const Shape& table = ctx.shape(params);
+  if (table.rank() == 0) return ctx.Error(params, "needs rank 1 or more, found a scalar");
+  WEFT_RETURN_IF_ERROR(PlanTuples(ctx, tuples, table, plan, named));
+  if (plan.tables.count > 0 && table.count() == 0) {
+    return ctx.Error(params, "needs elements for the ", plan.tables.count, " tuples of indices, found the empty shape ", table);
+  }
   WEFT_RETURN_IF_ERROR(ctx.set_checked(output_nd, named, tuples));
   return plan;
 }
@@ -110,6 +115,7 @@ Result<RowUpdatePlan> PlanGatherNdGrad(PlanContext& ctx) {
 }
 
 constexpr auto RunRows = [](const RowPlan& plan, RunContext& ctx) -> Status {
+  if (ctx.out<std::byte>(output).empty()) return {};  // no row is looked up, whatever the indices
   return CheckFound(plan, ctx, indices, RunGather(plan, ctx, DataOf(ctx, params), DataOf(ctx, indices), ctx.out<std::byte>(output).data()));
 };
 
@@ -138,15 +144,14 @@ Result<RowUpdatePlan> PlanScatter(PlanContext& ctx) {
   if (ctx.shape(sizes).rank() != 1) return ctx.Error(sizes, "needs a vector, found ", ctx.shape(sizes));
   WEFT_ASSIGN_OR_RETURN(weft::Shape wanted, AtPort(sizes, weft::Shape::Make(ctx.ints(sizes))));
   WEFT_ASSIGN_OR_RETURN(RowUpdatePlan plan, PlanTupleUpdates(ctx, places, updates, wanted));
-  if (wanted.count() == 0 && ctx.shape(places).count() > 0) {
-    return ctx.Error(sizes, "needs room for ", plan.tables.count, " updates, found the empty shape ", wanted);
-  }
+  WEFT_RETURN_IF_ERROR(CheckScattered(ctx, places, updates, wanted));
   ctx.set(scattered, std::move(wanted));
   return plan;
 }
 
 Result<RowUpdatePlan> PlanAdd(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(RowUpdatePlan plan, PlanTupleUpdates(ctx, base_places, base_updates, ctx.shape(base)));
+  WEFT_RETURN_IF_ERROR(CheckScattered(ctx, base_places, base_updates, ctx.shape(base)));
   ctx.set(base_sum, ctx.shape(base));
   return plan;
 }

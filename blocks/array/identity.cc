@@ -39,7 +39,7 @@ constexpr In<1> value{"value", "T", "a scalar"};
 constexpr Out<0> filled{"output", "T", "the value in every element, of shape dims"};
 
 Status PlanFill(PlanContext& ctx) {
-  if (ctx.shape(dims).rank() > 1) return ctx.Error(dims, "needs a vector of sizes, found ", ctx.shape(dims));
+  if (ctx.shape(dims).rank() != 1) return ctx.Error(dims, "needs a vector of sizes, found ", ctx.shape(dims));
   if (!ctx.shape(value).scalar()) return ctx.Error(value, "needs a scalar, found ", ctx.shape(value));
   return ctx.set_checked(filled, ctx.ints(dims), dims);
 }

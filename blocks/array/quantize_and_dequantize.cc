@@ -80,7 +80,7 @@ constexpr auto Run = []<class T>(const Trips& trips, RunContext& ctx) -> Status 
   };
   if (trips.given) {
     for (int64_t s = 0; s < t.slices; ++s) {
-      if (lows[s] > highs[s]) return ctx.Error(input_max, "needs no less than input_min, which is ", lows[s], ", found ", highs[s]);
+      if (!(lows[s] <= highs[s])) return ctx.Error(input_max, "needs no less than input_min, which is ", lows[s], ", found ", highs[s]);
       prepare(s, {lows[s], highs[s]});
     }
   } else if (t.rows() == 1) {

@@ -50,8 +50,8 @@ constexpr In<0> input{"input", "DT_FLOAT", "of any shape"};
 constexpr In<1> min_range{"min_range", "DT_FLOAT", "the least number to be told apart: a scalar, or [slices] where an axis is given"};
 constexpr In<2> max_range{"max_range", "DT_FLOAT", "the largest, of the same shape"};
 constexpr Out<0> output{"output", "T", "the shape of input"};
-constexpr Out<1> output_min{"output_min", "DT_FLOAT", "what the lowest integer stands for: a scalar or [slices]"};
-constexpr Out<2> output_max{"output_max", "DT_FLOAT", "what the highest integer stands for: a scalar or [slices]"};
+constexpr Out<1> output_min{"output_min", "DT_FLOAT", "what the lowest integer stands for: a scalar, or [slices] where they are not one"};
+constexpr Out<2> output_max{"output_max", "DT_FLOAT", "what the highest integer stands for, of the same shape"};
 constexpr Attr<DType> type{"T", kRequired, "the type of output"};
 constexpr Attr<QuantizeRounding> round_mode{"round_mode", "HALF_AWAY_FROM_ZERO", "where halves go; HALF_TO_EVEN is for SCALED"};
 constexpr Attr<float> ensure_minimum_range{"ensure_minimum_range", "0.01",
@@ -67,14 +67,14 @@ struct Quantization {
 Result<Quantization> Plan(PlanContext& ctx) {
   Quantization q;
   WEFT_ASSIGN_OR_RETURN(q.tensor, PlanSlices(ctx, input, min_range, max_range, axis));
-  WEFT_RETURN_IF_ERROR(CheckMode(ctx, q.tensor));
   q.mode = ctx.attr(mode);
   q.narrow = ctx.attr(narrow_range);
   q.even = ctx.attr(round_mode) == QuantizeRounding::HALF_TO_EVEN;
   q.least = ctx.attr(ensure_minimum_range);
   if (q.even && q.mode != QuantizeMode::SCALED) return ctx.Error(round_mode, "needs the mode SCALED for HALF_TO_EVEN");
+  WEFT_RETURN_IF_ERROR(CheckMode(ctx, q.tensor));
   ctx.set(output, ctx.shape(input));
-  const Shape ends = ctx.attr(axis) < 0 ? Shape{} : Shape{q.tensor.slices};
+  const Shape ends = q.tensor.slices == 1 ? Shape{} : Shape{q.tensor.slices};
   ctx.set(output_min, ends);
   ctx.set(output_max, ends);
   ctx.set_scratch(q.tensor.slices * static_cast<int64_t>(sizeof(ScaledQuantizer)));
@@ -150,11 +150,11 @@ struct Dequantization {
 Result<Dequantization> Plan(PlanContext& ctx) {
   Dequantization d;
   WEFT_ASSIGN_OR_RETURN(d.tensor, PlanSlices(ctx, input, min_range, max_range, axis));
-  WEFT_RETURN_IF_ERROR(CheckMode(ctx, d.tensor));
   d.mode = ctx.attr(mode);
   d.narrow = ctx.attr(narrow_range);
   d.shorten = ctx.attr(type) == DType::kBFloat16;
   if (d.shorten && d.mode != QuantizeMode::MIN_COMBINED) return ctx.Error(mode, "needs MIN_COMBINED for DT_BFLOAT16");
+  WEFT_RETURN_IF_ERROR(CheckMode(ctx, d.tensor));
   ctx.set(output, ctx.shape(input));
   ctx.set_scratch(d.tensor.slices * static_cast<int64_t>(sizeof(Dequantizer)));
   return d;

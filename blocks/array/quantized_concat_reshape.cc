@@ -60,9 +60,9 @@ Result<Joint> Plan(PlanContext& ctx) {
   return joint;
 }
 
-/// Holds all ranges; of signed integers it lies the same way on both sides of zero.
+/// Holds all ranges, and no number above zero is its least; of signed integers it lies the same way on both sides of zero.
 QuantizedRange CommonRange(const Joint& joint, const RunContext& ctx) {
-  QuantizedRange all{std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()};
+  QuantizedRange all{0.0f, std::numeric_limits<float>::lowest()};
   for (int k = 0; k < ctx.count(values); ++k) {
     all.min = std::min(all.min, ctx.in<float>(input_mins, k)[0]);
     all.max = std::max(all.max, ctx.in<float>(input_maxes, k)[0]);

@@ -84,7 +84,7 @@ GradientFunction Gradient() { return GradientBlock(input, "ReshapeLike", {{"tens
 }  // namespace
 
 Status PlanReshape(PlanContext& ctx) {
-  if (ctx.shape(shape).rank() > 1) return ctx.Error(shape, "needs a vector of sizes, found ", ctx.shape(shape));
+  if (ctx.shape(shape).rank() != 1) return ctx.Error(shape, "needs a vector of sizes, found ", ctx.shape(shape));
   std::vector<int64_t> sizes = ctx.ints(shape);
   size_t free = sizes.size();
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -104,7 +104,7 @@ Status PlanReshape(PlanContext& ctx) {
 
 BlockDef Reshape() {
   return Block("Reshape", "The same elements under another shape.")
-      .Details("A size of -1 is what the others leave. A scalar shape is taken as a vector of one size.")
+      .Details("A size of -1 is what the others leave.")
       .Ports(tensor, shape, output).Types("T", kAllTypes).Types("Tshape", kIndices).ShapedBy(shape)
       .WithFlow(Flow::kForward).Gradient(GradientBlock(tensor, "ReshapeLike", {{"tensor", Grad(output)}, {"like", tensor}}))
       .PlanOnly(PlanReshape);

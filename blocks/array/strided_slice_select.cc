@@ -1,4 +1,7 @@
 #include "blocks/array/strided_slice.h"
+
+#include <bit>
+
 #include "blocks/broadcast.h"
 
 namespace weft::blocks::strided {
@@ -38,14 +41,12 @@ class Selector {
 
   Result<Selection> Select() {
     const size_t count = numbers_.begin.size();
-    size_t ellipsis = count;
-    for (size_t i = 0; i < count; ++i) {
-      if (!Has(masks_.ellipsis, i)) continue;
-      if (ellipsis < count) return ctx_.Error(ellipsis_mask, "needs one ellipsis at most, found them at ", ellipsis, " and ", i);
-      ellipsis = i;
+    // Bits past the last number count as well.
+    if (std::popcount(static_cast<uint64_t>(masks_.ellipsis)) > 1) {
+      return ctx_.Error(ellipsis_mask, "needs one bit at most, found ", masks_.ellipsis);
     }
     for (size_t i = 0; i < count; ++i) {
-      if (i == ellipsis) TakeWhole(shape_.rank() - NumbersAfter(i));
+      if (Has(masks_.ellipsis, i)) TakeWhole(shape_.rank() - NumbersAfter(i));
       else if (Has(masks_.new_axis, i)) result_.axes.push_back({1, 0});
       else WEFT_RETURN_IF_ERROR(TakeAxis(i));
     }
@@ -118,14 +119,18 @@ Result<Selection> Select(const PlanContext& ctx, const Shape& shape, const Numbe
 
 Result<BoxMove> MoveIntoSlice(const Selection& selection, const Shape& value, DType dtype, const char* port) {
   const Shape slice = selection.shape();
-  if (!BroadcastsTo(value, slice)) {
+  if (slice.count() == 0) return MoveOf({{0, 0, 0}}, dtype, 0, selection.start);  // takes any value, none of it
+  int extra = 0;  // first axes of size 1 that the slice has not
+  while (value.rank() - extra > slice.rank() && value[extra] == 1) ++extra;
+  const std::vector<int64_t> fitted(value.dims().begin() + extra, value.dims().end());
+  if (!BroadcastsTo(Shape(std::span<const int64_t>(fitted)), slice)) {
     return InvalidArgument("needs a shape that can be stretched to that of the slice, ", slice, ", found ", value).WithPort(port);
   }
-  const std::vector<int64_t> value_steps = kernels::DenseSteps(value.dims());
-  const int missing = slice.rank() - value.rank();
+  const std::vector<int64_t> value_steps = kernels::DenseSteps(fitted);
+  const int missing = slice.rank() - static_cast<int>(fitted.size());
   std::vector<kernels::Axis> box;
   for (int i = 0; i < slice.rank(); ++i) {
-    const bool repeated = i < missing || value[i - missing] == 1;
+    const bool repeated = i < missing || fitted[i - missing] == 1;
     box.push_back({slice[i], repeated ? 0 : value_steps[i - missing], selection.axes[i].step});
   }
   return MoveOf(std::move(box), dtype, 0, selection.start);

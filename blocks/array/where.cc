@@ -1,5 +1,6 @@
 // Where, InvertPermutation and BroadcastDynamicShape: positions and shapes as data.
 #include <algorithm>
+#include <bit>
 
 #include "blocks/kernels/stop_check.h"
 #include "weft/block/block.h"
@@ -13,6 +14,13 @@ constexpr In<0> condition{"condition", "T", "of rank 1 or more"};
 constexpr Out<0> index{"index", "DT_INT64", "[n, rank]: the position of each element that is not 0, row by row"};
 
 constexpr auto kTested = kNumbers + kQuantized + TypeList<bool>{};
+
+/// The smallest numbers count in every type but float and double, where arithmetic takes them for 0.
+template <class T>
+bool NotZero(const T& value) {
+  if constexpr (std::is_same_v<T, bfloat16>) return (std::bit_cast<uint16_t>(value) & 0x7fff) != 0;
+  else return value != T(0);
+}
 
 Result<DType> PlanWhere(PlanContext& ctx) {
   const int rank = ctx.shape(condition).rank();
@@ -31,7 +39,7 @@ constexpr auto RunWhere = [](const DType& dtype, ProduceContext& ctx) -> Status 
     const T* from = ctx.in<T>(condition).data();
     kernels::ForTiles(ctx.workers(), n, 2 * kernels::kItemsBetweenLooks, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        flag[i] = from[i] != T(0);
+        flag[i] = NotZero(from[i]);
         found += flag[i];
       }
     });

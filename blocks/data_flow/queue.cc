@@ -87,7 +87,7 @@ void Queue::Admit() {
 
 Status Queue::TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms, std::unique_lock<std::mutex>& lock,
                       std::vector<QueueElement>& taken, const Workers* workers) {
-  if (store_->whole_batches() && !up_to && spec_.capacity >= 0 && count > spec_.capacity) {
+  if (store_->whole_batches() && !up_to && !closed_ && spec_.capacity >= 0 && count > spec_.capacity) {
     return InvalidArgument("needs no more elements at a time than the queue's capacity of ", spec_.capacity, ", found ", count);
   }
   TimeLeft left(timeout_ms);

@@ -10,7 +10,8 @@ constexpr In<0> x{"x", "SrcT", "any shape"};
 constexpr Out<0> y{"y", "DstT", "the shape of x"};
 constexpr Attr<DType> dst_type{"DstT", kRequired, "the type to cast to"};
 constexpr Attr<bool> truncate{"Truncate", "false",
-                              "cut instead of round: double or float to half, float to bfloat16, double to float, complex128 to complex64"};
+                              "cut instead of round: double or float to half, float to bfloat16, double to float, complex128 to complex64 "
+                              "or float, a complex number to half"};
 
 /// Quantized types cast as the integers they are stored as.
 constexpr auto kCastable = kNumbers + kQuantized + TypeList<bool>{};

@@ -1,5 +1,6 @@
 // Div, RealDiv, DivNoNan, FloorDiv, TruncateDiv and the remainders of division, Mod, FloorMod, TruncateMod: two operands that are stretched
 // over one another.
+#include "blocks/kernels/elementwise/cast.h"
 #include "blocks/kernels/elementwise/fmod.h"
 #include "blocks/kernels/simd/rounding.h"
 #include "blocks/math/functions.h"
@@ -19,13 +20,17 @@ struct DivideOp {
 /// Towards zero.
 struct TruncateDivOp {
   template <class T>
+  static T Whole(T quotient) { return kernels::TruncateOf(quotient); }
+  template <class T>
   T operator()(T a, T b) const {
     if constexpr (Integer<T>) return kernels::Quotient(a, b);
-    else return kernels::TruncateOf(a / b);
+    else return Whole(a / b);
   }
 };
 /// Towards minus infinity.
 struct FloorDivOp {
+  template <class T>
+  static T Whole(T quotient) { return kernels::FloorOf(quotient); }
   template <class T>
   T operator()(T a, T b) const {
     if constexpr (Integer<T>) {
@@ -33,9 +38,21 @@ struct FloorDivOp {
       const T remainder = WrapSubtract(a, WrapMultiply(quotient, b));
       return remainder != 0 && (remainder < 0) != (b < 0) ? WrapSubtract(quotient, T{1}) : quotient;
     } else {
-      return kernels::FloorOf(a / b);
+      return Whole(a / b);
     }
   }
+};
+/// Of half and bfloat16 the quotient is rounded to its type before it is cut, as Div and then Floor do.
+template <class Op, ShortFloat S>
+struct OfRounded {
+  static constexpr int kBits = kernels::kDroppedBits<float, S>;
+  /// By the bits, which keeps the loop one of vectors; only the denormals that are no half are zeros besides.
+  static float Rounded(float a) {
+    const uint32_t bits = __builtin_bit_cast(uint32_t, a), odd = bits >> kBits & 1, kept = ~((uint32_t{1} << kBits) - 1);
+    const float rounded = __builtin_bit_cast(float, (bits + (uint32_t{1} << (kBits - 1)) - 1 + odd) & kept);
+    return std::is_same_v<S, half> && std::abs(a) <= 0x1p-25f ? std::copysign(0.0f, a) : rounded;
+  }
+  float operator()(float a, float b) const { return Op::Whole(Rounded(a / b)); }
 };
 /// 0 where b is 0, whatever a is.
 struct DivNoNanOp {
@@ -66,6 +83,8 @@ struct DivisionRun : BroadcastRun<Op> {
       if (!BroadcastUnless<Op, T>(loops, ctx, [](T divisor) { return divisor == 0; })) {
         return ctx.Error(y_operand, "needs divisors other than 0 for integers, found a 0");
       }
+    } else if constexpr (ShortFloat<T> && requires(float quotient) { Op::Whole(quotient); }) {
+      Broadcast<OfRounded<Op, T>, T>(loops, ctx);
     } else {
       Broadcast<Op, T>(loops, ctx);
     }

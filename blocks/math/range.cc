@@ -31,7 +31,8 @@ constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
   ctx.workers().For(last, 32768, [&](int64_t from, int64_t until) {
     for (int64_t i = from; i < until; ++i) to[i] = static_cast<T>(first + step * static_cast<A>(i));
   });
-  to[last] = static_cast<T>(last > 0 ? end : first);
+  to[last] = static_cast<T>(end);
+  to[0] = static_cast<T>(first);  // exactly, whatever the step: 0 times infinity is none
 };
 
 }  // namespace lin_space

@@ -53,7 +53,7 @@ QuantizedRange UsedRange(const RunContext& ctx, QuantizedRange range) {
 
 namespace rescale {
 constexpr In<3> requested_output_min{"requested_output_min", "DT_FLOAT", "a scalar of 0 or less: what the lowest integer shall stand for"};
-constexpr In<4> requested_output_max{"requested_output_max", "DT_FLOAT", "a scalar of 0 or more: what the highest integer shall stand for"};
+constexpr In<4> requested_output_max{"requested_output_max", "DT_FLOAT", "a scalar not below that: what the highest integer shall stand for"};
 
 Result<Signedness> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const Signedness made, PlanOutput(ctx));
@@ -64,7 +64,7 @@ Result<Signedness> Plan(PlanContext& ctx) {
 constexpr auto Run = [](const Signedness& made, RunContext& ctx) -> Status {
   const QuantizedRange to{ctx.in<float>(requested_output_min)[0], ctx.in<float>(requested_output_max)[0]};
   if (!(to.min <= 0)) return ctx.Error(requested_output_min, "needs 0 or less, found ", to.min);
-  if (!(to.max >= 0)) return ctx.Error(requested_output_max, "needs 0 or more, found ", to.max);
+  if (!(to.max >= to.min)) return ctx.Error(requested_output_max, "needs requested_output_min, ", to.min, ", or more, found ", to.max);
   Rescale(ctx, made.is_signed, RangeOf(ctx, input_ends), to);
   SetRange(ctx, output_ends, to);
   return {};

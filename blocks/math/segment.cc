@@ -92,17 +92,19 @@ constexpr auto RunPicked = [](const Parameters& p, RunContext& ctx) -> Status {
 
 void MeanGradient(GradientBuilder& g) { g.Set(data, SegmentSpread(g, g.grad(output), g.in(segment_ids), "mean")); }
 
-/// Each element's gradient is the product of the others: that of all which are not 0, divided by its own where it is not 0. It is 0 where
-/// another one is.
+/// Each element's gradient is the product of the others: of one that is 0 that of all which are not, or 0 where another one is 0, too; of
+/// the rest that of all, divided by its own. So the product of all keeps its own gradient with respect to an element that is 0.
 void ProductGradient(GradientBuilder& g) {
-  const Term x{&g, g.in(data)};
-  const GradientValue ids = g.in(segment_ids);
+  const Term x{&g, g.in(data)}, grad{&g, g.grad(output)}, zero = x.Scalar(0);
+  const GradientValue ids = g.in(segment_ids), is_zero = g.Add("Equal", {{"x", {x}}, {"y", {zero}}});
   const auto reduced = [&](const char* block, Term rows) { return Term{&g, g.Add(block, {{"data", {rows}}, {"segment_ids", {ids}}})}; };
   const auto spread = [&](Term rows) { return Term{&g, SegmentSpread(g, rows, ids)}; };
-  const Term is_zero{&g, OneWhereEqual(g, x, g.Scalar(x, 0))}, without_zeros = x + is_zero;
-  const Term product = reduced("SegmentProd", without_zeros), zeros = reduced("SegmentSum", is_zero);
-  const Term no_other{&g, OneWhereEqual(g, is_zero, spread(zeros))};
-  g.Set(data, spread(Term{&g, g.grad(output)} * Conj(product)) / Conj(without_zeros) * no_other);
+  const Term without_zeros{&g, Chosen(g, is_zero, x.Scalar(1), x)}, counted{&g, OneWhereEqual(g, x, zero)};
+  const Term product = reduced("SegmentProd", without_zeros), zeros = reduced("SegmentSum", counted);
+  const Term no_other{&g, OneWhereEqual(g, counted, spread(zeros))};
+  const Term of_zero = spread(grad * Conj(product)) * no_other;
+  const Term of_rest = spread(grad * Conj(Term{&g, g.out(output)})) / Conj(without_zeros);
+  g.Set(data, Chosen(g, is_zero, of_zero, of_rest));
 }
 
 /// `scale` as SegmentSpread has it.
@@ -150,6 +152,7 @@ Result<GradParameters> PlanGrad(PlanContext& ctx) {
 }
 
 constexpr auto RunGrad = [](const GradParameters& p, RunContext& ctx) -> Status {
+  if (p.targets.rows == 0) return {};  // TensorFlow looks at no index then
   std::byte* scratch = ctx.scratch().data();
   int64_t* ids = reinterpret_cast<int64_t*>(scratch + p.scale.ScratchBytes());
   int64_t* targets = ids + p.ids.count;

@@ -65,6 +65,7 @@ constexpr auto RunValid = [](const Parameters& p, RunContext& ctx) {
 };
 
 constexpr auto Run = [](const Parameters& p, RunContext& ctx) -> Status {
+  if (p.inner == 0) return {};  // TensorFlow looks at no id then
   const int64_t bad = p.segments.FirstTooLarge(ctx.in<std::byte>(segment_ids).data());
   if (bad >= 0) {
     return ctx.Error(segment_ids, "needs ids below num_segments, ", p.segments.segments, ", found a larger one at position ", bad);

@@ -19,14 +19,22 @@ constexpr In<0> orig_input{"orig_input", "T", "the pooling's input, for its shap
 constexpr In<1> grad{"grad", "T", "the gradient of the pooling's output, of its shape"};
 constexpr Out<0> shared{"output", "T", "the gradient of the pooling's input, of its shape"};
 
-Result<PoolPlan> Plan(PlanContext& ctx) { return PlanPooled(ctx, ReadPooling(ctx), true); }
+PoolingSettings SettingsOf(const PlanContext& ctx) {
+  PoolingSettings settings = ReadPooling(ctx);
+  settings.sizes_first = settings.order.rank() == 5;
+  return settings;
+}
+
+Result<PoolPlan> Plan(PlanContext& ctx) { return PlanPooled(ctx, SettingsOf(ctx), true); }
 
 constexpr auto Run = []<class T>(const Pooling& p, RunContext& ctx) {
   kernels::AvgPool(p, ctx.in<T>(input).data(), ctx.out<T>(output).data(), ctx.workers());
 };
 
 Result<Pooling> PlanGradient(PlanContext& ctx, const Shape& picture, const char* port) {
-  WEFT_ASSIGN_OR_RETURN(PooledPicture pooled, PlanPooling(ReadPooling(ctx), picture, port));
+  PoolingSettings settings = SettingsOf(ctx);
+  settings.may_have_none = true;
+  WEFT_ASSIGN_OR_RETURN(const PooledPicture pooled, PlanPooling(settings, picture, port));
   WEFT_RETURN_IF_ERROR(CheckShape(ctx, grad, pooled.shape, "the pooling's output"));
   ctx.set(shared, picture);
   ctx.set_scratch(pooled.shape.count() * (ctx.dtype(grad) == DType::kDouble ? 8 : 4));

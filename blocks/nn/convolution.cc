@@ -1,5 +1,6 @@
 #include "blocks/nn/convolution.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "blocks/kernels/instantiate.h"
@@ -65,6 +66,7 @@ Result<Convolution> PlanConvolution(const ConvolutionSettings& settings, const S
   WEFT_RETURN_IF_ERROR(CheckSteps("strides", window.strides, settings.unsupported));
   WEFT_RETURN_IF_ERROR(CheckSteps("dilations", window.dilations, settings.unsupported));
   WEFT_ASSIGN_OR_RETURN(window.paddings, ReadPaddings(settings.padding, settings.explicit_paddings, order));
+  window.may_have_none = settings.may_have_none && std::ranges::all_of(settings.dilations, [](int64_t d) { return d == 1; });
 
   Convolution c;
   c.order = order;
@@ -99,7 +101,8 @@ Result<ConvDesc> PlanForward(const ConvolutionSettings& settings, const Shape& p
                              const char* filter_port, Shape& output) {
   WEFT_ASSIGN_OR_RETURN(const Convolution c, PlanConvolution(settings, picture, filter, picture_port, filter_port));
   WEFT_ASSIGN_OR_RETURN(output, PictureShape(c.order, c.batch, c.out_channels, c.out_sizes(), picture_port));
-  if (output.count() != 0 && filter.count() == 0) {
+  const bool may_be_empty = settings.depthwise || (output.count() == 0 && !settings.needs_weights);
+  if (filter.count() == 0 && !may_be_empty) {
     return InvalidArgument("needs at least one tap, found shape ", filter).WithPort(filter_port);
   }
   ConvDesc conv = ForwardProduct(c);

@@ -15,6 +15,8 @@ struct ConvolutionSettings {
   Padding padding = Padding::VALID;
   Code unsupported = Code::kUnsupported;  // for steps over batch or channels
   bool depthwise = false;                 // the filter is [taps..., in_channels, multiplier]: each channel is a group
+  bool may_have_none = false;             // as in WindowSettings, for filters without dilation
+  bool needs_weights = false;             // a filter without elements is refused even where there is no output
 };
 
 /// A convolution of pictures with a filter [taps..., in_channels / groups, out_channels], all sizes known to agree.

@@ -25,7 +25,7 @@ constexpr Attr<Ints> dilations_3d{"dilations", "{1,1,1,1,1}", kDilationsDoc};
 /// What tells one kind of convolution from another.
 struct Family {
   const char *name, *by_input, *by_input_like, *by_filter, *by_filter_like;
-  bool depthwise = false, explicit_padding = true, short_sizes = false;
+  bool depthwise = false, explicit_padding = true, short_sizes = false, needs_weights = false;
   Code forward_unsupported = Code::kInvalidArgument, unsupported = Code::kInvalidArgument;  // strides over batch or channels
   std::array<const char*, 6> attrs = {};                                                    // that gradients hand on; null: none
   const char *picture = nullptr, *filter = nullptr, *output = nullptr;                      // shapes, for the help
@@ -51,6 +51,7 @@ constexpr Family kConv3D{
     .by_filter = "Conv3DBackpropFilterV2",
     .by_filter_like = "Conv3DBackpropFilterLike",
     .explicit_padding = false,
+    .needs_weights = true,
     .attrs = {strides.name, padding.name, data_format.name, dilations.name},
     .picture = "[batch, depth, height, width, in_channels]; for NCDHW [batch, in_channels, depth, height, width]",
     .filter = "[taps in depth, taps down, taps across, in_channels / groups, out_channels]",
@@ -69,7 +70,8 @@ constexpr Family kDepthwise{
 
 ConvolutionSettings SettingsOf(const PlanContext& ctx, const Family& family, bool forward = false) {
   ConvolutionSettings settings{OrderOf(ctx.attr(data_format)), ctx.attr(strides), ctx.attr(dilations), {}, ctx.attr(padding),
-                               forward ? family.forward_unsupported : family.unsupported, family.depthwise};
+                               forward ? family.forward_unsupported : family.unsupported, family.depthwise, !forward,
+                               family.needs_weights};
   if (family.explicit_padding) settings.explicit_paddings = ctx.attr(explicit_paddings);
   return settings;
 }
@@ -112,7 +114,9 @@ Result<kernels::ConvDesc> Plan(PlanContext& ctx) {
 
 constexpr auto Run = []<class T>(const kernels::ConvDesc& conv, RunContext& ctx) {
   const auto to = ctx.out<T>(output);
-  if (ctx.in<T>(input).empty()) return kernels::FillLong(ctx.workers(), to.data(), static_cast<int64_t>(to.size()), T(0));  // all padding
+  if (ctx.in<T>(input).empty() || ctx.in<T>(filter).empty()) {  // all padding, or no taps
+    return kernels::FillLong(ctx.workers(), to.data(), static_cast<int64_t>(to.size()), T(0));
+  }
   kernels::RunConv(conv, ctx.in<T>(input).data(), ctx.in<T>(filter).data(), to.data(), ctx.scratch<Accumulator<T>>().data(), ctx.workers());
 };
 

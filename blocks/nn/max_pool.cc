@@ -38,10 +38,15 @@ Result<PoolingSettings> AnySettings(const PlanContext& ctx, PictureOrder order) 
 Result<PoolPlan> Plan(PlanContext& ctx) {
   const std::string format = ctx.attr(any_data_format);
   if (format == "NCHW_VECT_C") return ctx.Error(any_data_format, "needs NHWC or NCHW; NCHW_VECT_C packs channels for graphics processors");
-  WEFT_ASSIGN_OR_RETURN(const PoolingSettings settings, AnySettings(ctx, OrderOf(format == "NCHW" ? Layout::NCHW : Layout::NHWC)));
+  WEFT_ASSIGN_OR_RETURN(PoolingSettings settings, AnySettings(ctx, OrderOf(format == "NCHW" ? Layout::NCHW : Layout::NHWC)));
+  settings.sizes_first = true;
   return PlanPooled(ctx, settings, false);
 }
-Result<PoolPlan> Plan3D(PlanContext& ctx) { return PlanPooled(ctx, ReadPooling(ctx), false); }
+Result<PoolPlan> Plan3D(PlanContext& ctx) {
+  PoolingSettings settings = ReadPooling(ctx);
+  settings.sizes_first = true;
+  return PlanPooled(ctx, settings, false);
+}
 
 constexpr auto Run = []<class T>(const Pooling& p, RunContext& ctx) {
   kernels::MaxPool(p, ctx.in<T>(input).data(), ctx.out<T>(output).data(), ctx.workers());
@@ -66,7 +71,8 @@ Result<Pooling> PlanGradient(PlanContext& ctx, const PoolingSettings& settings, 
 }
 
 Result<Pooling> PlanFirst(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(const PoolingSettings settings, AnySettings(ctx, OrderOf(ctx.attr(data_format))));
+  WEFT_ASSIGN_OR_RETURN(PoolingSettings settings, AnySettings(ctx, OrderOf(ctx.attr(data_format))));
+  settings.may_have_none = true;
   WEFT_ASSIGN_OR_RETURN(const Pooling pooling, PlanGradient(ctx, settings, orig_output, orig_input));
   if (ctx.shape(orig_input).count() != 0 && pooling.in_pixels() > kernels::kMaxPooledPixels) {
     return ctx.ErrorOf(Code::kUnsupported, orig_input, "needs pictures of no more than ", kernels::kMaxPooledPixels, " pixels");
@@ -77,7 +83,9 @@ Result<Pooling> PlanFirst3D(PlanContext& ctx) {
   if (ctx.dtype(grad) != ctx.dtype(orig_input)) {
     return ctx.Error(grad, "needs the type of orig_input, ", ctx.dtype(orig_input), ", found ", ctx.dtype(grad));
   }
-  return PlanGradient(ctx, ReadPooling(ctx), orig_output, orig_input);
+  PoolingSettings settings = ReadPooling(ctx);
+  settings.may_have_none = true;
+  return PlanGradient(ctx, settings, orig_output, orig_input);
 }
 Result<Pooling> PlanSecond(PlanContext& ctx) { return PlanGradient(ctx, ReadPooling(ctx), orig_input, orig_output); }
 

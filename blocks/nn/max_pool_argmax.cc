@@ -52,7 +52,9 @@ struct Geometry {
 };
 Result<Geometry> PlanGeometry(const PlanContext& ctx, DType index_type) {
   const Shape& pictures = ctx.shape(input);
-  WEFT_ASSIGN_OR_RETURN(PooledPicture pooled, PlanPooling(ReadPooling(ctx, {2, false}), pictures, input.name));
+  PoolingSettings settings = ReadPooling(ctx, {2, false});
+  settings.sizes_first = true;
+  WEFT_ASSIGN_OR_RETURN(PooledPicture pooled, PlanPooling(settings, pictures, input.name));
   Parameters p{pooled.pooling, index_type == DType::kInt64, ctx.attr(include_batch_in_index)};
   if (pictures.count() != 0 || pooled.shape.count() != 0) {
     p.pictures = pictures[0];

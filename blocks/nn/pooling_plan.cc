@@ -38,15 +38,20 @@ Result<PooledPicture> OverChannels(const PerAxis& window, const PerAxis& steps, 
   return pooled;
 }
 
-Status CheckWindow(const PerAxis& window, const PerAxis& steps) {
+Status CheckOne(int64_t batch, const char* attr) {
+  if (batch == 1) return {};
+  return Unsupported("needs 1 for the batch, found ", batch).WithPort(attr);
+}
+
+Status CheckWindow(const PerAxis& window, const PerAxis& steps, bool sizes_first) {
+  if (!sizes_first) WEFT_RETURN_IF_ERROR(CheckOne(window.batch, ksize.name));
+  WEFT_RETURN_IF_ERROR(CheckOne(steps.batch, strides.name));
   for (const auto& [numbers, name] : {std::pair(&window, ksize.name), std::pair(&steps, strides.name)}) {
     for (int64_t number : {numbers->batch, numbers->channel, numbers->spatial[0], numbers->spatial[1], numbers->spatial[2]}) {
       if (number < 1) return InvalidArgument("needs numbers of 1 or more, found ", number).WithPort(name);
     }
   }
-  if (window.batch != 1) return Unsupported("needs 1 for the batch, found ", window.batch).WithPort(ksize.name);
-  if (steps.batch != 1) return Unsupported("needs 1 for the batch, found ", steps.batch).WithPort(strides.name);
-  return {};
+  return CheckOne(window.batch, ksize.name);
 }
 
 }  // namespace
@@ -62,9 +67,10 @@ Result<PooledPicture> PlanPooling(const PoolingSettings& settings, const Shape& 
   WindowSettings windows;
   windows.order = order;
   windows.paddings = settings.paddings;
+  windows.may_have_none = settings.may_have_none;
   WEFT_ASSIGN_OR_RETURN(const PerAxis window, ReadPerAxis(ksize.name, settings.ksize, order));
   WEFT_ASSIGN_OR_RETURN(windows.strides, ReadPerAxis(strides.name, settings.strides, order));
-  WEFT_RETURN_IF_ERROR(CheckWindow(window, windows.strides));
+  WEFT_RETURN_IF_ERROR(CheckWindow(window, windows.strides, settings.sizes_first));
   for (int i = order.first_axis(); i < 3; ++i) {
     const int64_t before = windows.paddings.before[i], after = windows.paddings.after[i];
     if (before >= window.spatial[i] || after >= window.spatial[i]) {
@@ -73,6 +79,9 @@ Result<PooledPicture> PlanPooling(const PoolingSettings& settings, const Shape& 
     }
   }
   if (window.channel != 1) {
+    if (settings.over_channels && settings.paddings.kind == Padding::EXPLICIT) {
+      return Unsupported("needs SAME or VALID for windows over channels, found EXPLICIT").WithPort(pooling::padding.name);
+    }
     if (settings.over_channels) return OverChannels(window, windows.strides, order, shape);
     return Unsupported("needs 1 for channels, found ", window.channel).WithPort(ksize.name);
   }

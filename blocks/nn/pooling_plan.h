@@ -43,6 +43,8 @@ struct PoolingSettings {
   Ints ksize, strides;
   Paddings paddings;
   bool over_channels = false;  // whether windows over channels alone are allowed
+  bool may_have_none = false;  // as in WindowSettings
+  bool sizes_first = false;    // a window of less than 1 is invalid_argument for the batch too, where another than 1 is unsupported
 };
 /// The settings of a block with ksize, strides and padding; what EXPLICIT padding needs is the caller's. Without an order that of
 /// data_format.

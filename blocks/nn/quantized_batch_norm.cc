@@ -34,10 +34,21 @@ struct Norm {
   bool scales = false;
 };
 
+/// That each end of a range is one number, of any rank.
+template <int... I>
+Status CheckOneNumber(const PlanContext& ctx, const RangeIn<I>&... ranges) {
+  Status status;
+  const auto check = [&](const auto& port) {
+    if (status.ok() && ctx.shape(port).count() != 1) status = ctx.Error(port, "needs one number, found shape ", ctx.shape(port));
+  };
+  ((check(ranges.min), check(ranges.max)), ...);
+  return status;
+}
+
 Result<Norm> Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(t);
   if (shape.rank() != 4) return ctx.Error(t, "needs rank 4, found shape ", shape);
-  WEFT_RETURN_IF_ERROR(CheckRanges(ctx, t_ends, m_ends, v_ends, beta_ends, gamma_ends));
+  WEFT_RETURN_IF_ERROR(CheckOneNumber(ctx, t_ends, m_ends, v_ends, beta_ends, gamma_ends));
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, t.name));
   const auto check = [&](const auto& port) { return CheckVector(ctx, port, shape[3], "channel of t"); };
   WEFT_RETURN_IF_ERROR(check(m));

@@ -22,7 +22,7 @@ Result<Pooling> PlanPictures(PlanContext& ctx, bool over_channels) {
   WEFT_RETURN_IF_ERROR(CheckRanges(ctx, ends));
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, input.name));
   PoolingSettings settings = ReadPooling(ctx, OrderOf(Layout::NHWC));
-  settings.over_channels = over_channels;
+  settings.over_channels = settings.sizes_first = over_channels;
   WEFT_ASSIGN_OR_RETURN(PooledPicture pooled, PlanPooling(settings, shape, input.name));
   ctx.set(output, std::move(pooled.shape));
   return pooled.pooling;

@@ -24,6 +24,7 @@ struct Batches {
   Seeds seeds;
   int64_t batches = 0, length = 0;
   bool single[4] = {};  // means, stdevs, minvals, maxvals: one value for all
+  bool alike = false;   // all batches have the same parameters; limits in a vector of one do not count, as in TensorFlow
 };
 
 template <InputPort P>
@@ -42,6 +43,7 @@ Result<Batches> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckParameter(ctx, stdevs, batches.batches, batches.single[1]));
   WEFT_RETURN_IF_ERROR(CheckParameter(ctx, minvals, batches.batches, batches.single[2]));
   WEFT_RETURN_IF_ERROR(CheckParameter(ctx, maxvals, batches.batches, batches.single[3]));
+  batches.alike = batches.single[0] && batches.single[1] && ctx.shape(minvals).scalar() && ctx.shape(maxvals).scalar();
   ctx.set(output, std::move(sizes));
   return batches;
 }
@@ -151,8 +153,7 @@ constexpr auto Run = []<class T>(const Batches& batches, RunContext& ctx) -> Sta
   const auto to = ctx.out<T>(output);
   const auto count = static_cast<int64_t>(to.size());
   if (count == 0) return {};
-  const bool alike = std::all_of(std::begin(batches.single), std::end(batches.single), [](bool single) { return single; });
-  const int64_t pieces = alike ? (count + kPiece - 1) / kPiece : batches.batches, length = alike ? kPiece : batches.length;
+  const int64_t pieces = batches.alike ? (count + kPiece - 1) / kPiece : batches.batches, length = batches.alike ? kPiece : batches.length;
   const auto groups = static_cast<uint64_t>(pieces) * 2 * kMostDraws * static_cast<uint64_t>(length + 3) / 4;
   kernels::Philox generator = ctx.state<RandomStream>().ReserveGroups(groups);
   kernels::StopCheck stop(ctx.workers());

@@ -54,6 +54,7 @@ Result<RowUpdatePlan> PlanRows(PlanContext& ctx, Change change) {
 
 Result<RowUpdatePlan> PlanTupleChange(PlanContext& ctx, Change change) {
   WEFT_ASSIGN_OR_RETURN(RowUpdatePlan plan, PlanTupleUpdates(ctx, tuples, slices, ctx.shape(table)));
+  WEFT_RETURN_IF_ERROR(CheckScattered(ctx, tuples, slices, ctx.shape(table)));
   Apply(ctx, change, plan);
   return plan;
 }

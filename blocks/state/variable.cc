@@ -55,7 +55,11 @@ constexpr auto RunIsInitialized = [](const NoParameters&, RunContext& ctx) { ctx
 
 Result<int64_t> PlanCount(PlanContext& ctx) {
   if (!ctx.shape(counter).scalar()) return ctx.Error(counter, "needs a scalar, found ", ctx.shape(counter));
-  return ctx.attr(limit);
+  const int64_t most = ctx.attr(limit);
+  if (ctx.dtype(counter) == DType::kInt32 && most != static_cast<int32_t>(most)) {
+    return ctx.Error(limit, "needs a number of the counter's type, DT_INT32, found ", most);
+  }
+  return most;
 }
 
 constexpr auto RunCount = []<class T>(const int64_t& most, RunContext& ctx) -> Status {

@@ -53,7 +53,7 @@ OptimiserBlocks Momentum(OptimiserForm) {
 
 OptimiserBlocks Adagrad(OptimiserForm) {
   return {"Adagrad", "Moves a variable by Adagrad: steps shrink with the squared gradients so far", Optimiser::kAdagrad,
-          {kVar, kSquares, kLr, kGrad}, kAll.dtypes(), {"update_slots", "true", "add the gradient's square to accum"}};
+          {kVar, kSquares, kLr, kGrad}, kAll.dtypes(), {"update_slots", "true", "add the gradient's square to accum"}, true};
 }
 
 OptimiserBlocks AdagradDA(OptimiserForm) {
@@ -61,7 +61,7 @@ OptimiserBlocks AdagradDA(OptimiserForm) {
           {kVar, Slot("gradient_accumulator", "the sum of gradients, in the variable's shape"),
            Slot("gradient_squared_accumulator", "the sum of squared gradients, in the variable's shape"), kGrad, kLr, kL1, kL2,
            {Role::kStep, "global_step", "the number of this step, a scalar"}},
-          kPlain.dtypes()};
+          kPlain.dtypes(), {}, true};
 }
 
 OptimiserBlocks Adadelta(OptimiserForm) {
@@ -83,34 +83,37 @@ OptimiserBlocks Adam(OptimiserForm) {
 }
 
 OptimiserBlocks RMSProp(OptimiserForm form) {
-  return {"RMSProp", "Moves a variable by RMSProp: gradients over the root of their mean square", Optimiser::kRMSProp,
+  return {"RMSProp", "Moves a variable by RMSProp: gradients over the root of their mean square",
+          form.sparse ? Optimiser::kRMSPropOfRows : Optimiser::kRMSProp,
           {kVar, kMs, kMom, kLr, kRho, kMomentum, kEpsilon, kGrad}, form.sparse ? kRowsOfRMSProp.dtypes() : kAll.dtypes()};
 }
 
 OptimiserBlocks CenteredRMSProp(OptimiserForm form) {
-  return {"CenteredRMSProp", "Moves a variable by centered RMSProp: gradients over their standard deviation", Optimiser::kCenteredRMSProp,
+  return {"CenteredRMSProp", "Moves a variable by centered RMSProp: gradients over their standard deviation",
+          form.sparse ? Optimiser::kCenteredRMSPropOfRows : Optimiser::kCenteredRMSProp,
           {kVar, Slot("mg", "the running mean of gradients, in the variable's shape"), kMs, kMom, kLr, kRho, kMomentum, kEpsilon, kGrad},
           form.sparse ? kRowsOfRMSProp.dtypes() : kAll.dtypes()};
 }
 
-OptimiserBlocks Ftrl(OptimiserForm) {
+OptimiserBlocks Ftrl(OptimiserForm form) {
   constexpr OptimiserInput kPower = Scalar("lr_power", "what power of accum divides the learning rate, times -1; a scalar");
-  return {"Ftrl", "Sets a variable by Ftrl: it follows the regularised leader", Optimiser::kFtrl,
+  return {"Ftrl", "Sets a variable by Ftrl: it follows the regularised leader",
+          form.sparse ? Optimiser::kFtrlOfRows : Optimiser::kFtrl,
           {kVar, kSquares, Slot("linear", "the linear terms, in the variable's shape"), kGrad, SparselyLimited(kLr, Limit::kPositive),
            SparselyLimited(kL1, Limit::kNotNegative), SparselyLimited(kL2, Limit::kNotNegative),
            SparselyLimited(kPower, Limit::kNotPositive)},
-          kFloats.dtypes(), {"multiply_linear_by_lr", "false", "keep linear multiplied by lr, so that lr may be 0"}};
+          kFloats.dtypes(), {"multiply_linear_by_lr", "false", "keep linear multiplied by lr, so that lr may be 0"}, true};
 }
 
 OptimiserBlocks ProximalGradientDescent(OptimiserForm) {
   return {"ProximalGradientDescent", "Moves a variable against its gradient, and draws it to 0", Optimiser::kProximalGradientDescent,
-          {kVar, kAlpha, kL1, kL2, kDelta}, kPlain.dtypes()};
+          {kVar, kAlpha, kL1, kL2, kDelta}, kPlain.dtypes(), {}, true};
 }
 
 OptimiserBlocks ProximalAdagrad(OptimiserForm) {
   return {"ProximalAdagrad", "Moves a variable by Adagrad, and draws it to 0", Optimiser::kProximalAdagrad,
           {kVar, kSquares, Limited(kLr, Limit::kPositive), Limited(kL1, Limit::kNotNegative), Limited(kL2, Limit::kNotNegative), kGrad},
-          kPlain.dtypes()};
+          kPlain.dtypes(), {}, true};
 }
 
 BlockDef Declare(OptimiserBlocks (*blocks)(OptimiserForm), OptimiserForm form) { return DeclareOptimiser(blocks(form), form); }

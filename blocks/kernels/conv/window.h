@@ -54,7 +54,7 @@ inline bool PadExplicit(WindowAxis& axis, int64_t span, int64_t before, int64_t 
   int64_t padded = axis.in;
   if (__builtin_add_overflow(padded, before, &padded) || __builtin_add_overflow(padded, after, &padded)) return false;
   if (padded > kMaxExtent) return false;
-  axis.stride = std::min(axis.stride, std::max<int64_t>(padded, 1));
+  axis.stride = std::min(axis.stride, padded + 1);  // a window of size 0 still fits behind all inputs
   axis.before = before;
   axis.out = padded < span ? -1 : (padded - span) / axis.stride + 1;
   return true;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <complex>
 
 #include "blocks/kernels/elementwise/elementwise.h"
 
@@ -88,18 +89,25 @@ template <>
 inline constexpr int kDroppedBits<double, float> = 29;
 template <>
 inline constexpr int kDroppedBits<complex128, complex64> = 29;
+template <>
+inline constexpr int kDroppedBits<complex64, half> = 13;
+template <>
+inline constexpr int kDroppedBits<complex128, half> = 42;
+template <>
+inline constexpr int kDroppedBits<complex128, float> = 29;
 
 template <class S, class D>
 void TruncateElements(const S* from, D* to, int64_t n) {
   constexpr int kDropped = kDroppedBits<S, D>;
-  if constexpr (Complex<S>) {
+  if constexpr (Complex<S> && Complex<D>) {
     TruncateElements(reinterpret_cast<const double*>(from), reinterpret_cast<float*>(to), 2 * n);
   } else {
-    S block[kFloatBlock];
-    using Bits = std::conditional_t<sizeof(S) == 4, uint32_t, uint64_t>;
+    using F = decltype(std::real(S()));
+    F block[kFloatBlock];
+    using Bits = std::conditional_t<sizeof(F) == 4, uint32_t, uint64_t>;
     for (int64_t i = 0; i < n; i += kFloatBlock) {
       const int64_t length = std::min(kFloatBlock, n - i);
-      for (int64_t j = 0; j < length; ++j) block[j] = DropBits<S, Bits, kDropped>(from[i + j]);
+      for (int64_t j = 0; j < length; ++j) block[j] = DropBits<F, Bits, kDropped>(std::real(from[i + j]));
       CastElements(block, to + i, length);
     }
   }

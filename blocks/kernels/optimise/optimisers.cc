@@ -108,10 +108,27 @@ struct RMSProp {
   explicit RMSProp(const Settings<A>& s) : lr(s.scalar[0]), rho(s.scalar[1]), momentum(s.scalar[2]), epsilon(s.scalar[3]) {}
   void operator()(A* x, A g) const {
     x[1] += (g * g - x[1]) * (A(1) - rho);
+    Move(x, g);
+  }
+  void Move(A* x, A g) const {
     x[2] = x[2] * momentum + g * lr / std::sqrt(x[1] + epsilon);
     x[0] -= x[2];
   }
   A lr, rho, momentum, epsilon;
+};
+
+/// A running mean that takes a value in. Of some rows, as in TensorFlow; of all rows it grows by its distance, which is no number where
+/// both are infinite.
+template <class A>
+A MeanWith(A mean, A value, A rho) { return mean * rho + value * (A(1) - rho); }
+
+template <class A>
+struct RMSPropOfRows : RMSProp<A> {
+  using RMSProp<A>::RMSProp;
+  void operator()(A* x, A g) const {
+    x[1] = MeanWith(x[1], g * g, this->rho);
+    this->Move(x, g);
+  }
 };
 
 /// The same with the variance in place of the mean square (Graves 2013).
@@ -122,10 +139,23 @@ struct CenteredRMSProp {
   void operator()(A* x, A g) const {
     x[1] += (g - x[1]) * (A(1) - rho);
     x[2] += (g * g - x[2]) * (A(1) - rho);
+    Move(x, g);
+  }
+  void Move(A* x, A g) const {
     x[3] = x[3] * momentum + g * lr / std::sqrt(x[2] - x[1] * x[1] + epsilon);
     x[0] -= x[3];
   }
   A lr, rho, momentum, epsilon;
+};
+
+template <class A>
+struct CenteredRMSPropOfRows : CenteredRMSProp<A> {
+  using CenteredRMSProp<A>::CenteredRMSProp;
+  void operator()(A* x, A g) const {
+    x[1] = MeanWith(x[1], g, this->rho);
+    x[2] = MeanWith(x[2], g * g, this->rho);
+    this->Move(x, g);
+  }
 };
 
 /// Follow the regularised leader, proximal (McMahan et al. 2013); with the option `linear` is kept multiplied by lr.
@@ -148,6 +178,16 @@ struct Ftrl {
   A lr, l1, l2, power;
   bool by_lr;
   A gradient_rate, scale, limit, shrink;
+};
+
+/// The same for some rows: where `linear` is not a number the variable is not either, while of all rows it is 0, as TensorFlow has it.
+template <class A>
+struct FtrlOfRows : Ftrl<A> {
+  using Ftrl<A>::Ftrl;
+  void operator()(A* x, A g) const {
+    Ftrl<A>::operator()(x, g);
+    x[0] = x[2] == x[2] ? x[0] : x[2];
+  }
 };
 
 /// What a step by `rate` left at x, drawn to 0 by l1 and l2 (Duchi and Singer 2009).
@@ -222,8 +262,11 @@ OptimiserKernel FindOptimiser(Optimiser optimiser, DType dtype) {
     case Optimiser::kAdadelta: return Find<Adadelta>(dtype, kAll);
     case Optimiser::kAdam: return Find<Adam>(dtype, kAll);
     case Optimiser::kRMSProp: return Find<RMSProp>(dtype, kAll);
+    case Optimiser::kRMSPropOfRows: return Find<RMSPropOfRows>(dtype, kAll);
     case Optimiser::kCenteredRMSProp: return Find<CenteredRMSProp>(dtype, kAll);
+    case Optimiser::kCenteredRMSPropOfRows: return Find<CenteredRMSPropOfRows>(dtype, kAll);
     case Optimiser::kFtrl: return Find<Ftrl>(dtype, kFloats);
+    case Optimiser::kFtrlOfRows: return Find<FtrlOfRows>(dtype, kFloats);
     case Optimiser::kProximalGradientDescent: return Find<ProximalGradientDescent>(dtype, kPlain);
     case Optimiser::kProximalAdagrad: return Find<ProximalAdagrad>(dtype, kPlain);
   }

@@ -15,8 +15,11 @@ enum class Optimiser : uint8_t {
   kAdadelta,
   kAdam,
   kRMSProp,
+  kRMSPropOfRows,
   kCenteredRMSProp,
+  kCenteredRMSPropOfRows,
   kFtrl,
+  kFtrlOfRows,
   kProximalGradientDescent,
   kProximalAdagrad,
 };

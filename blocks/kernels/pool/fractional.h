@@ -13,7 +13,7 @@
 namespace weft::kernels {
 
 /// Cuts `length` inputs into starts.size() - 1 windows of k or k + 1 inputs each, from starts[0] = 0 to starts.back() = length; k is their
-/// mean, rounded down. Where all have k, nothing is drawn. At least one window, no more than inputs, and below 2^31.
+/// mean, rounded down. Where all have k, as much is drawn as elsewhere, as TensorFlow does. At least one window, no more than inputs, and below 2^31.
 /// False where it left because the run of `workers` is to end.
 [[nodiscard]] inline bool DrawPoolingSequence(int64_t length, bool pseudo_random, Philox& generator, std::span<int64_t> starts,
                                               const Workers& workers) {
@@ -21,7 +21,7 @@ namespace weft::kernels {
   const auto windows = static_cast<int64_t>(starts.size()) - 1;
   const int64_t k = length / windows, longer = length % windows;
   starts[0] = 0;
-  if (longer != 0 && pseudo_random) {
+  if (pseudo_random) {
     // Window i ends at ceil(alpha * (i + u)) - 1; u is bounded so that the first and the last are no longer and no shorter than the rest.
     const double alpha = static_cast<double>(length) / static_cast<double>(windows);
     const double bound = std::min(static_cast<double>(k + 2) / alpha - 1,
@@ -40,16 +40,14 @@ namespace weft::kernels {
     if (stop()) return false;
     sizes[i] = i < longer ? k + 1 : k;
   }
-  if (longer != 0) {
-    Philox::Words words{};
-    for (int64_t i = 0; i < windows - 1; ++i) {
-      if (stop(8)) return false;
-      if (i % 4 == 0) words = generator();
-      std::swap(sizes[i], sizes[i + words[i % 4] % static_cast<uint32_t>(windows - i)]);
-    }
-    // Numbers for all of the windows are set aside, also for the last one, which needs none.
-    if ((windows - 1) % 4 == 0) generator.Skip(1);
+  Philox::Words words{};
+  for (int64_t i = 0; i < windows - 1; ++i) {
+    if (stop(8)) return false;
+    if (i % 4 == 0) words = generator();
+    std::swap(sizes[i], sizes[i + words[i % 4] % static_cast<uint32_t>(windows - i)]);
   }
+  // Numbers for all of the windows are set aside, also for the last one, which needs none.
+  if ((windows - 1) % 4 == 0) generator.Skip(1);
   for (int64_t i = 1; i <= windows; ++i) {
     if (stop()) return false;
     starts[i] += starts[i - 1];

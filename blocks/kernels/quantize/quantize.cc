@@ -154,15 +154,16 @@ FixedRequantizer MakeFixedRequantizer(QuantizedRange from, QuantizedRange to) {
   const float middle = static_cast<float>((from.min + from.max) / 2.0);
   FixedRequantizer r;
   r.scale = ToLevel(255.0 * kOne * from_size / to_size, 0);
-  const int64_t to_start = ToLevel(static_cast<double>(kOne) * (to.min * 255.0) / to_size, 0);
+  const int64_t to_start = ToLevel(std::round(static_cast<double>(kOne) * (to.min * 255.0) / to_size), 0);
   r.offset = ToLevel(middle * inverse * static_cast<float>(kOne), 0) - to_start + kOne / 2;
   return r;
 }
 
 void Requantize(const FixedRequantizer& r, const int32_t* from, uint8_t* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
-    // 128 bits: levels far outside a narrow range must not wrap into it.
-    const int64_t fixed = static_cast<int64_t>((static_cast<__int128>(from[i]) * r.scale) >> 32) + r.offset;
+    // Levels go through a float in TensorFlow. 128 bits: those far outside a narrow range must not wrap into it.
+    const auto level = static_cast<__int128>(static_cast<int64_t>(static_cast<float>(from[i])));
+    const int64_t fixed = static_cast<int64_t>((level * r.scale) >> 32) + r.offset;
     to[i] = static_cast<uint8_t>(std::clamp<int64_t>(fixed >> 16, 0, 255));
   }
 }
@@ -171,7 +172,7 @@ FakeQuantizer MakeFakeQuantizer(QuantizedRange range, int64_t bits, bool narrow,
   const float lowest = narrow ? 1.0f : 0.0f, highest = static_cast<float>((int64_t{1} << bits) - 1);
   FakeQuantizer q;
   q.multiply = multiply;
-  q.nothing = !multiply && range.min == 0.0f && range.max == 0.0f;
+  q.nothing = range.min == 0.0f && range.max == 0.0f;
   q.scale = (range.max - range.min) / (highest - lowest);
   q.inverse = (highest - lowest) / (range.max - range.min);
   const float from_min = lowest - range.min / q.scale;
@@ -190,8 +191,8 @@ void FakeQuantize(const FakeQuantizer& q, const float* from, float* to, int64_t 
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     float v = from[i];
-    v = v < q.range.max ? v : q.range.max;
-    v = v > q.range.min ? v : q.range.min;
+    v = v > q.range.max ? q.range.max : v;  // NaN stays
+    v = v < q.range.min ? q.range.min : v;
     v -= q.range.min;
     to[i] = std::floor((q.multiply ? v * q.inverse : v / q.scale) - q.zero + 0.5f) * q.scale;
   }
@@ -202,9 +203,10 @@ void FakeQuantize(const FakeQuantizers& q, const float* from, float* to, int64_t
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     float v = from[i];
-    v = v < c.max[i] ? v : c.max[i];
-    v = v > c.min[i] ? v : c.min[i];
-    to[i] = std::floor((v - c.min[i]) / c.scale[i] - c.zero[i] + 0.5f) * c.scale[i];
+    v = v > c.max[i] ? c.max[i] : v;  // NaN stays
+    v = v < c.min[i] ? c.min[i] : v;
+    const float quantized = std::floor((v - c.min[i]) * c.inverse[i] - c.zero[i] + 0.5f) * c.scale[i];
+    to[i] = (c.inverse[i] == 0.0f) & (c.scale[i] == 0.0f) ? 0.0f : quantized;
   }
 }
 
@@ -221,7 +223,7 @@ RoundTrip<T> MakeRoundTrip(T min, T max, bool is_signed, int64_t bits, bool narr
     trip.max = high * trip.inverse;
   } else {
     trip.scale = high_scale;
-    trip.inverse = high == 0 ? T(0) : max / high;
+    trip.inverse = max / high;  // infinite where one signed bit has no level above 0
     trip.min = low * trip.inverse;
   }
   return trip;

@@ -97,21 +97,23 @@ struct FakeQuantizer {
   QuantizedRange range;
   float scale = 0, inverse = 0;
   float zero = 0;         // the level of zero
-  bool multiply = false;  // by the inverse, where the range is fixed beforehand; else divide by the scale
+  bool multiply = false;  // by the inverse; else divide by the scale. TensorFlow divides where one range that is fed holds for all
   bool nothing = false;   // a range of [0, 0] takes everything to 0
 };
 FakeQuantizer MakeFakeQuantizer(QuantizedRange range, int64_t bits, bool narrow, bool multiply);
 void FakeQuantize(const FakeQuantizer& q, const float* from, float* to, int64_t n);
 
-/// Quantizers of neighbouring channels, side by side; they divide.
+/// Quantizers of neighbouring channels, side by side; they multiply. One whose scale and inverse are 0 takes everything to 0.
 struct FakeQuantizers {
-  float *min, *max, *scale, *zero;
-  /// Of n channels, in 4 * n floats of memory.
-  FakeQuantizers(float* at, int64_t n) : min(at), max(at + n), scale(at + 2 * n), zero(at + 3 * n) {}
+  static constexpr int64_t kFloats = 5;  // of memory for a channel
+  float *min, *max, *scale, *inverse, *zero;
+  /// Of n channels, in kFloats * n floats of memory.
+  FakeQuantizers(float* at, int64_t n) : min(at), max(at + n), scale(at + 2 * n), inverse(at + 3 * n), zero(at + 4 * n) {}
   void Set(int64_t channel, const FakeQuantizer& q) const {
     min[channel] = q.nothing ? 0.0f : q.range.min;
     max[channel] = q.nothing ? 0.0f : q.range.max;
-    scale[channel] = q.nothing ? 1.0f : q.scale;
+    scale[channel] = q.nothing ? 0.0f : q.scale;
+    inverse[channel] = q.nothing ? 0.0f : q.inverse;
     zero[channel] = q.nothing ? 0.0f : q.zero;
   }
 };
