@@ -26,7 +26,7 @@ Result<ResourceHandle> BindReader(BindContext& ctx, const ReaderName& name, std:
 
 /// Gives the handle.
 inline constexpr auto RunReader = [](const auto&, RunContext& ctx) { ctx.out<ResourceHandle>(reader_handle)[0] = ctx.state_handle(); };
-inline TableBlockBuilder<> ReaderBlock(const char* name, const char* summary) {
+inline BlockBuilder<> ReaderBlock(const char* name, const char* summary) {
   return Block(name, summary).Ports(reader_handle).NotDifferentiable();
 }
 
