@@ -31,5 +31,6 @@ target_compile_options(weft_serve PRIVATE $<IF:$<CONFIG:Release>,-O2,${WEFT_TOOL
 target_precompile_headers(weft_serve PRIVATE <algorithm> <functional> <map> <memory> <mutex> <string> <vector> <nlohmann/json.hpp>)
 # Link-time optimisation does not know the names that the assembler alone sees.
 set_source_files_properties(${WEFT_ASSETS} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -fno-lto)
-# What they include is large; the header that is compiled beforehand would not help.
-set_source_files_properties(tools/serve/net.cc tools/serve/net_http.cc tools/serve/net_socket.cc tools/serve/net_stream.cc PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+weft_unity(weft_serve)
+# What these include is large, and the same.
+set_source_files_properties(tools/serve/net.cc tools/serve/net_http.cc tools/serve/net_socket.cc tools/serve/net_stream.cc PROPERTIES UNITY_GROUP net)

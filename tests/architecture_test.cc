@@ -1,26 +1,20 @@
 // docs/architecture.md and the READMEs of runtime/ agree with the tree: their links and file names exist, and the picture has its folders.
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 #include <regex>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "tests/kit/program.h"
+
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kRoot = WEFT_SOURCE_DIR;
-
-std::string TextOf(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
-}
+using weft::kit::FileBytes;
+using weft::kit::kSourceFolder;
 
 /// The first groups of all matches.
 std::vector<std::string> Matches(const std::string& text, const char* pattern) {
@@ -43,7 +37,7 @@ std::string WithoutFences(const std::string& text) {
 
 std::vector<fs::path> LayerFolders() {
   std::vector<fs::path> folders;
-  for (const auto& entry : fs::directory_iterator(kRoot / "runtime")) {
+  for (const auto& entry : fs::directory_iterator(kSourceFolder / "runtime")) {
     // git leaves the empty folder of files that have moved.
     if (entry.is_directory() && !fs::is_empty(entry.path()) && entry.path().filename() != "include") folders.push_back(entry.path());
   }
@@ -92,8 +86,14 @@ std::vector<std::string> BrokenLinks(const std::string& text, const fs::path& fo
 
 /// Names of source files, headers and documents in code spans that are nowhere where a reader of a layer's README would look.
 std::vector<std::string> BrokenNames(const std::string& text, const fs::path& folder) {
-  const fs::path places[] = {folder, kRoot, kRoot / "runtime", kRoot / "runtime/include", kRoot / "runtime/include/weft" / folder.filename(),
-                             kRoot / "runtime/include/weft", kRoot / "blocks", kRoot / "tests/runtime"};
+  const fs::path places[] = {folder,
+                             kSourceFolder,
+                             kSourceFolder / "runtime",
+                             kSourceFolder / "runtime/include",
+                             kSourceFolder / "runtime/include/weft" / folder.filename(),
+                             kSourceFolder / "runtime/include/weft",
+                             kSourceFolder / "blocks",
+                             kSourceFolder / "tests/runtime"};
   std::vector<std::string> broken;
   for (const std::string& span : Matches(WithoutFences(text), R"(`([A-Za-z0-9_./{},*-]+\.(?:h|cc|md|\*))`)")) {
     for (const std::string& name : Expanded(span)) {
@@ -106,33 +106,33 @@ std::vector<std::string> BrokenNames(const std::string& text, const fs::path& fo
 }  // namespace
 
 TEST_CASE("the architecture's table and picture have the folders of runtime/", "[architecture]") {
-  const std::string text = TextOf(kRoot / "docs/architecture.md"), picture = TextOf(kRoot / "docs/architecture.svg");
+  const std::string text = FileBytes(kSourceFolder / "docs/architecture.md"), picture = FileBytes(kSourceFolder / "docs/architecture.svg");
   CHECK(SetOf(Matches(text, R"(\n\| \[([a-z]+)\]\(\.\./runtime/)")) == LayerNames());
   CHECK(SetOf(Matches(picture, R"(class="layer"[^>]*>([a-z]+)<)")) == LayerNames());
   std::set<std::string> with_include = LayerNames();
   with_include.insert("include");
-  CHECK(SetOf(Matches(TextOf(kRoot / "runtime/README.md"), R"(\n\| \[([a-z]+)\]\()")) == with_include);
+  CHECK(SetOf(Matches(FileBytes(kSourceFolder / "runtime/README.md"), R"(\n\| \[([a-z]+)\]\()")) == with_include);
 }
 
 TEST_CASE("links of the architecture and of READMEs lead to files and folders", "[architecture]") {
-  std::vector<fs::path> documents{kRoot / "docs/architecture.md", kRoot / "README.md", kRoot / "runtime/README.md"};
+  std::vector<fs::path> documents{kSourceFolder / "docs/architecture.md", kSourceFolder / "README.md", kSourceFolder / "runtime/README.md"};
   for (const fs::path& folder : LayerFolders()) documents.push_back(folder / "README.md");
   for (const fs::path& document : documents) {
     INFO(document);
     REQUIRE(fs::exists(document));
-    CHECK(BrokenLinks(TextOf(document), document.parent_path()) == std::vector<std::string>());
+    CHECK(BrokenLinks(FileBytes(document), document.parent_path()) == std::vector<std::string>());
   }
 }
 
 TEST_CASE("files that READMEs of runtime/ name are there", "[architecture]") {
   for (const fs::path& folder : LayerFolders()) {
     INFO(folder);
-    CHECK(BrokenNames(TextOf(folder / "README.md"), folder) == std::vector<std::string>());
+    CHECK(BrokenNames(FileBytes(folder / "README.md"), folder) == std::vector<std::string>());
   }
 }
 
 TEST_CASE("broken links and names are found", "[architecture]") {
-  const fs::path folder = kRoot / "runtime/base";
+  const fs::path folder = kSourceFolder / "runtime/base";
   CHECK(BrokenLinks("[a](README.md) [b](../block/README.md#x) [c](https://x.org) [d](nothing.md)", folder) == std::vector<std::string>{"nothing.md"});
   CHECK(BrokenLinks("```\n[a](nothing.md)\n```\n", folder).empty());
   CHECK(BrokenNames("`status.h` `weft/base/{shape,tensor}.h` `tensor.*` `tensor.cc` `runtime/state/README.md`", folder).empty());
@@ -141,9 +141,9 @@ TEST_CASE("broken links and names are found", "[architecture]") {
 }
 
 TEST_CASE("Eigen is included where elements are computed, not by the other public headers", "[architecture]") {
-  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "runtime/include")) {
+  for (const auto& entry : fs::recursive_directory_iterator(kSourceFolder / "runtime/include")) {
     if (!entry.is_regular_file()) continue;
-    const std::string name = entry.path().filename().string(), text = TextOf(entry.path());
+    const std::string name = entry.path().filename().string(), text = FileBytes(entry.path());
     INFO(entry.path());
     CHECK((text.find("#include <Eigen") == std::string::npos || name == "float16.h"));
     CHECK((text.find("#include \"weft/base/float16.h\"") == std::string::npos || name == "block.h"));

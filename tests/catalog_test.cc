@@ -1,13 +1,12 @@
 // The catalog as a whole: every block is tested and documented, the build's blocks.json is up to date, the lists agree.
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "tests/kit/program.h"
 #include "weft/block/manifest.h"
 #include "weft/block/registry.h"
 
@@ -17,14 +16,6 @@ using nlohmann::json;
 
 namespace {
 
-const fs::path kRoot = WEFT_SOURCE_DIR;
-
-std::string TextOf(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
-}
 
 void AddPageBlocks(const json& page, const Registry& registry, std::set<std::string>& used) {
   if (!page.is_object() || !page.contains("blocks")) return;
@@ -36,9 +27,9 @@ void AddPageBlocks(const json& page, const Registry& registry, std::set<std::str
 /// Block types that a case file tests, alone or on a page.
 std::set<std::string> TestedBlocks(const Registry& registry) {
   std::set<std::string> tested;
-  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "tests" / "blocks")) {
+  for (const auto& entry : fs::recursive_directory_iterator(kit::kSourceFolder / "tests" / "blocks")) {
     if (!entry.path().filename().string().ends_with(".cases.json")) continue;
-    json file = json::parse(TextOf(entry.path()), nullptr, false);
+    json file = json::parse(kit::FileBytes(entry.path()), nullptr, false);
     if (!file.is_object()) continue;
     if (file.contains("block")) {
       if (const BlockDef* def = registry.Find(file["block"].get<std::string>())) tested.insert(def->name);
@@ -52,15 +43,16 @@ std::set<std::string> TestedBlocks(const Registry& registry) {
 
 std::set<std::string> BlocksOnPages(const Registry& registry) {
   std::set<std::string> used;
-  for (const auto& entry : fs::directory_iterator(kRoot / "graphs")) {
-    if (entry.path().filename().string().ends_with(".page.json")) AddPageBlocks(json::parse(TextOf(entry.path()), nullptr, false), registry, used);
+  for (const auto& entry : fs::directory_iterator(kit::kSourceFolder / "graphs")) {
+    if (entry.path().filename().string().ends_with(".page.json"))
+      AddPageBlocks(json::parse(kit::FileBytes(entry.path()), nullptr, false), registry, used);
   }
   return used;
 }
 
 std::vector<std::string> CatalogLines() {
   std::vector<std::string> names;
-  std::istringstream lines(TextOf(kRoot / "blocks" / "catalog.cc"));
+  std::istringstream lines(kit::FileBytes(kit::kSourceFolder / "blocks" / "catalog.cc"));
   for (std::string line; std::getline(lines, line);) {
     size_t open = line.find("BLOCK("), comma = line.find(", "), close = line.find(") \\");
     if (line.starts_with("  BLOCK(") && comma != std::string::npos && close != std::string::npos && open < comma) {
@@ -118,7 +110,7 @@ TEST_CASE("the catalog is sorted by name, a line each", "[catalog]") {
 
 TEST_CASE("the blocks.json of the build is what the blocks declare", "[catalog]") {
   const fs::path written = fs::path(WEFT_PROGRAM).parent_path().parent_path() / "schemas/blocks.json";
-  bool same = WriteManifest(MakeCatalog()) == TextOf(written);
+  bool same = WriteManifest(MakeCatalog()) == kit::FileBytes(written);
   INFO("linking weft_cli writes " << written);
   CHECK(same);
 }

@@ -1,11 +1,10 @@
 // What the README shows works: its page, its case file, its lines of C++.
 #include <catch2/catch.hpp>
-
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <sstream>
 
+#include "tests/kit/program.h"
 #include "weft/cases/case_reader.h"
 #include "weft/cases/case_runner.h"
 #include "weft/cases/session_executor.h"
@@ -15,18 +14,10 @@
 
 namespace {
 
-const std::filesystem::path kRoot = WEFT_SOURCE_DIR;
-
-std::string TextOf(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
-}
 
 /// The fenced text that follows a mark "<!-- name -->".
 std::string Fenced(const std::string& name) {
-  std::string readme = TextOf(kRoot / "README.md");
+  std::string readme = weft::kit::FileBytes(weft::kit::kSourceFolder / "README.md");
   size_t mark = readme.find("<!-- " + name + " -->");
   REQUIRE(mark != std::string::npos);
   size_t open = readme.find("```", mark), begin = readme.find('\n', open) + 1, end = readme.find("```", begin);
@@ -34,7 +25,7 @@ std::string Fenced(const std::string& name) {
   return readme.substr(begin, end - begin);
 }
 
-double Number(const weft::Session& session, const char* name) {
+double FloatOf(const weft::Session& session, const char* name) {
   auto result = session.Get(name);
   REQUIRE(result.ok());
   return result->tensor.values<float>()[0];
@@ -44,7 +35,7 @@ double Number(const weft::Session& session, const char* name) {
 weft::Status Embedding() {
   // begin
   auto runtime = std::make_shared<weft::Runtime>(weft::MakeCatalog());
-  auto document = weft::Document::OpenFile(runtime, kRoot / "graphs/xor.page.json");
+  auto document = weft::Document::OpenFile(runtime, weft::kit::kSourceFolder / "graphs/xor.page.json");
   WEFT_RETURN_IF_ERROR(document->diagnostics().FirstError());
   weft::Session session(document->scope(), document->scope()->graph().sessions().at(0));
   WEFT_RETURN_IF_ERROR(session.RunSteps(2000));
@@ -66,8 +57,8 @@ TEST_CASE("the README's page runs and is canonical", "[readme]") {
   REQUIRE(scope != nullptr);
   weft::Session session(scope, scope->graph().sessions().at(0));
   REQUIRE(session.RunSteps(300).ok());
-  CHECK(Number(session, "w.ref") == Approx(2).margin(0.05));
-  CHECK(Number(session, "b.ref") == Approx(1).margin(0.05));
+  CHECK(FloatOf(session, "w.ref") == Approx(2).margin(0.05));
+  CHECK(FloatOf(session, "b.ref") == Approx(1).margin(0.05));
 }
 
 TEST_CASE("the README's case file passes", "[readme]") {
@@ -84,7 +75,7 @@ TEST_CASE("the README's case file passes", "[readme]") {
 }
 
 TEST_CASE("the README's lines of C++ are those that are tested", "[readme]") {
-  std::string source = TextOf(__FILE__), lines, line;
+  std::string source = weft::kit::FileBytes(__FILE__), lines, line;
   size_t begin = source.find("  // begin\n") + 11, end = source.find("  // end\n");
   std::istringstream in(source.substr(begin, end - begin));
   while (std::getline(in, line)) lines += line.substr(2) + "\n";

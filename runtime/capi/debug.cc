@@ -1,4 +1,5 @@
 // Breakpoints, their lease, and values of a run that is paused.
+#include "runtime/capi/run_options.h"
 #include "runtime/capi/watching.h"
 
 using namespace weft;
@@ -14,7 +15,6 @@ BreakpointObject::~BreakpointObject() {
 
 namespace {
 
-constexpr int64_t kLongestMs = int64_t{365} * 24 * 3600 * 1000;
 static_assert(static_cast<int32_t>(BreakKind::kCondition) == WEFT_BREAK_CONDITION && static_cast<int32_t>(BreakKind::kNotFinite) == WEFT_BREAK_NOT_FINITE);
 
 Result<BreakSpec> ReadBreak(const weft_breakpoint_options* options) {

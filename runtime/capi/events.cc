@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/capi/run_options.h"
 #include "runtime/capi/watching.h"
 
 using namespace weft;
@@ -111,7 +112,6 @@ void Watching::SetCallback(std::function<void(const Event&)> callback, EventMask
 
 namespace {
 
-constexpr int64_t kLongestMs = int64_t{365} * 24 * 3600 * 1000;
 constexpr auto kProgressInterval = std::chrono::milliseconds(100);
 static_assert(kAllEvents == WEFT_ALL_EVENTS && kEventKinds == WEFT_EVENT_KINDS);
 static_assert(static_cast<int32_t>(EventKind::kGap) == WEFT_EVENT_GAP && static_cast<int32_t>(EventKind::kEdited) == WEFT_EVENT_EDITED && static_cast<int32_t>(EventKind::kPrint) == WEFT_EVENT_PRINT);
@@ -275,7 +275,7 @@ weft_status weft_events_wait(weft_events* events, int64_t timeout_ms, int32_t* r
     // Waits with a reference to the queue alone, so that a close of the handle ends the wait.
     const std::shared_ptr<EventQueue> queue = object->queue;
     object.reset();
-    const bool has = queue->Wait(std::chrono::milliseconds(timeout_ms < 0 ? -1 : std::min(timeout_ms, kLongestMs)));
+    const bool has = queue->Wait(ToTimeout(timeout_ms));
     if (ready != nullptr) *ready = has ? 1 : 0;
     return {};
   });

@@ -41,8 +41,8 @@ class RunValues {
   void** places_;
 };
 
-struct RunState {
-  RunState(const HostPlan& of, Workers& with) : plan(of), workers(with), inputs(of.inputs.size()), outputs(of.outputs.size()) {}
+struct CallState {
+  CallState(const HostPlan& of, Workers& with) : plan(of), workers(with), inputs(of.inputs.size()), outputs(of.outputs.size()) {}
 
   const HostPlan& plan;
   Workers& workers;
@@ -53,7 +53,7 @@ struct RunState {
   std::vector<Tensor> made;
 };
 
-RunState& StateOf(const weft_run_call* call) { return *static_cast<RunState*>(call->engine); }
+CallState& StateOf(const weft_run_call* call) { return *static_cast<CallState*>(call->engine); }
 
 int32_t FailRun(const weft_run_call* call, int32_t code, const char* port, const char* message, const char* hint) {
   return StateOf(call).failure.Set(code, port, message, hint);
@@ -98,14 +98,14 @@ int32_t SetString(const weft_run_call* call, size_t output, int64_t element, con
 }
 
 /// Allocates an output's tensor and makes it visible to the host.
-Status MakeOutput(RunState& state, size_t output, Shape shape) {
+Status MakeOutput(CallState& state, size_t output, Shape shape) {
   WEFT_ASSIGN_OR_RETURN(state.made[output], state.produce->Allocate(state.plan.outputs[output], std::move(shape)));
   state.outputs.Set(output, state.plan.outputs[output], state.made[output].shape(), state.made[output].data());
   return {};
 }
 
 int32_t SetOutput(const weft_run_call* call, size_t output, int32_t rank, const int64_t* dims, void** data) {
-  RunState& state = StateOf(call);
+  CallState& state = StateOf(call);
   if (data != nullptr) *data = nullptr;
   if (state.produce == nullptr || output >= state.plan.shapes.size() || state.plan.shapes[output] || state.made[output].defined()) {
     return FailRun(call, WEFT_INTERNAL, nullptr, "set_output is for outputs that `plan` called set_unknown for, once", nullptr);
@@ -128,7 +128,7 @@ int32_t SetOutput(const weft_run_call* call, size_t output, int32_t rank, const 
   }
 }
 
-weft_run_call CallOf(RunState& state, const uint32_t* in_first, const uint32_t* out_first, void* scratch, int64_t scratch_bytes) {
+weft_run_call CallOf(CallState& state, const uint32_t* in_first, const uint32_t* out_first, void* scratch, int64_t scratch_bytes) {
   return {sizeof(weft_run_call),
           0,
           state.inputs.all(),
@@ -148,13 +148,13 @@ weft_run_call CallOf(RunState& state, const uint32_t* in_first, const uint32_t* 
           SetOutput};
 }
 
-Status Call(RunState& state, const weft_run_call& call) {
+Status Call(CallState& state, const weft_run_call& call) {
   const weft_block& functions = state.plan.block->functions();
   return state.failure.Take(functions.run(functions.user, state.plan.parameters, &call));
 }
 
 /// Reads the inputs port by port, the only way a ProduceContext offers; returns the first value of each port.
-std::vector<uint32_t> ReadInputs(const ProduceContext& ctx, size_t ports, RunState& state) {
+std::vector<uint32_t> ReadInputs(const ProduceContext& ctx, size_t ports, CallState& state) {
   std::vector<uint32_t> first{0};
   size_t v = 0;
   for (int p = 0; p < static_cast<int>(ports); ++p) {
@@ -174,7 +174,7 @@ std::vector<uint32_t> ReadInputs(const ProduceContext& ctx, size_t ports, RunSta
 Status RunHost(const void* parameters, RunContext& ctx) {
   const auto& plan = *static_cast<const HostPlan*>(parameters);
   const StepFrame& frame = FrameOf(ctx);
-  RunState state(plan, ctx.workers());
+  CallState state(plan, ctx.workers());
   for (size_t v = 0; v < plan.inputs.size(); ++v) {
     const Value& value = frame.values[frame.inputs[v]];
     state.inputs.Set(v, plan.inputs[v], *value.shape, value.data);
@@ -188,7 +188,7 @@ Status RunHost(const void* parameters, RunContext& ctx) {
 
 Status ProduceHost(const void* parameters, ProduceContext& ctx) {
   const auto& plan = *static_cast<const HostPlan*>(parameters);
-  RunState state(plan, ctx.workers());
+  CallState state(plan, ctx.workers());
   state.produce = &ctx;
   state.made.resize(plan.outputs.size());
   const std::vector<uint32_t> in_first = ReadInputs(ctx, plan.input_ports, state);

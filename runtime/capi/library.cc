@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "runtime/capi/objects.h"
+#include "runtime/capi/run_options.h"
 #include "weft/capi/runtime.hpp"
 #include "weft/cases/case_reader.h"
 #include "weft/cases/session_executor.h"
@@ -92,7 +93,7 @@ class Tests {
   Tests(RuntimeObject& runtime, const weft_test_options& options, std::vector<std::string> blocks)
       : runtime_(runtime), executor_(runtime.runtime), options_(options), blocks_(std::move(blocks)) {
     if (options.deadline_ns > 0) {
-      executor_.set_deadline(std::chrono::steady_clock::now() + std::chrono::nanoseconds(std::min(options.deadline_ns, kLongest)));
+      executor_.set_deadline(std::chrono::steady_clock::now() + std::chrono::nanoseconds(std::min(options.deadline_ns, kLongestNs)));
     }
     std::lock_guard lock(runtime_.tests_mutex);
     runtime_.tests.push_back(&executor_);
@@ -132,8 +133,6 @@ class Tests {
     const weft_case result = {sizeof result, verdict, file.c_str(), pointer.c_str(), name.c_str(), block.c_str(), report.message.c_str()};
     options_.report(options_.user, &result);
   }
-
-  static constexpr int64_t kLongest = int64_t{365} * 24 * 3600 * 1'000'000'000;  // what is longer could pass the clock's end
 
   RuntimeObject& runtime_;
   cases::SessionExecutor executor_;

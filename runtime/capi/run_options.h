@@ -10,11 +10,11 @@
 namespace weft::capi {
 
 /// A year: what is longer could pass the clock's end.
-inline constexpr int64_t kLongestNs = int64_t{365} * 24 * 3600 * 1'000'000'000;
+inline constexpr int64_t kLongestMs = int64_t{365} * 24 * 3600 * 1000, kLongestNs = kLongestMs * 1'000'000;
 
 /// A timeout in milliseconds as waits take it; negative: for ever.
 inline std::chrono::nanoseconds ToTimeout(int64_t timeout_ms) {
-  return std::chrono::nanoseconds(timeout_ms < 0 ? -1 : std::min(timeout_ms, kLongestNs / 1'000'000) * 1'000'000);
+  return std::chrono::nanoseconds(timeout_ms < 0 ? -1 : std::min(timeout_ms, kLongestMs) * 1'000'000);
 }
 
 /// The options with their steps and times checked; NULL: the defaults. `least`: of steps.

@@ -1,4 +1,5 @@
 // Subscriptions and their samples.
+#include "runtime/capi/run_options.h"
 #include "runtime/capi/watching.h"
 
 using namespace weft;
@@ -14,7 +15,6 @@ SubscriptionObject::~SubscriptionObject() {
 
 namespace {
 
-constexpr int64_t kLongest = int64_t{365} * 24 * 3600 * 1'000'000'000;
 static_assert(static_cast<int32_t>(Reduction::kHistogram) == WEFT_HISTOGRAM && static_cast<int32_t>(Reduction::kMean) == WEFT_MEAN);
 static_assert(static_cast<int32_t>(Reduction::kEach) == WEFT_EACH && static_cast<int32_t>(Reduction::kDecimate) == WEFT_DECIMATE);
 
@@ -28,7 +28,7 @@ Result<SubscriptionSpec> ReadSubscription(const char* name, const weft_subscript
   SubscriptionSpec spec;
   spec.value = name;
   spec.reduction = static_cast<Reduction>(known.reduction);
-  spec.interval = std::chrono::nanoseconds(std::min(known.interval_ns, kLongest));
+  spec.interval = std::chrono::nanoseconds(std::min(known.interval_ns, kLongestNs));
   spec.max_bytes = known.max_bytes;
   if (known.every != 0) spec.every = known.every;
   if (known.bins != 0) spec.bins = known.bins;

@@ -1,13 +1,15 @@
 // Snapshots of a page's state.
-#include "runtime/capi/objects.h"
 #include "weft/state/snapshot.h"
+
+#include "runtime/capi/objects.h"
+#include "runtime/capi/run_options.h"
 
 using namespace weft;
 using namespace weft::capi;
 
 namespace {
 
-constexpr int64_t kLongestMs = int64_t{365} * 24 * 3600 * 1000, kPatienceMs = 10000;
+constexpr int64_t kPatienceMs = 10000;
 
 struct Request {
   std::shared_ptr<PageObject> page;

@@ -32,12 +32,12 @@ std::string_view KindOf(const JsonTree::Value& value) {
 }
 
 /// A JSON value with its pointer; adds findings to `report`.
-class Node {
+class JsonNode {
  public:
-  Node(const JsonTree& tree, size_t at, std::string pointer, const std::string& file, Diagnostics& report)
+  JsonNode(const JsonTree& tree, size_t at, std::string pointer, const std::string& file, Diagnostics& report)
       : tree_(tree), at_(at), pointer_(std::move(pointer)), file_(file), report_(report) {}
   /// The same value, whose findings go elsewhere.
-  Node(const Node& node, Diagnostics& report) : Node(node.tree_, node.at_, node.pointer_, node.file_, report) {}
+  JsonNode(const JsonNode& node, Diagnostics& report) : JsonNode(node.tree_, node.at_, node.pointer_, node.file_, report) {}
 
   std::string_view json() const { return tree_.Json(at_); }
   const std::string& pointer() const { return pointer_; }
@@ -52,19 +52,20 @@ class Node {
 
   bool has(std::string_view key) const { return tree_.Member(at_, key) != 0; }
   /// A member that is there.
-  Node at(std::string_view key) const { return {tree_, tree_.Member(at_, key), Pointer(key), file_, report_}; }
+  JsonNode at(std::string_view key) const { return {tree_, tree_.Member(at_, key), Pointer(key), file_, report_}; }
   template <class F>
   void EachMember(F&& f) const {
     if (!Needs(is_object(), "an object")) return;
     for (size_t i = tree_.First(at_); i != 0; i = tree_.value(i).next) {
-      f(std::string(tree_.Key(i)), Node(tree_, i, Pointer(tree_.Key(i)), file_, report_));
+      f(std::string(tree_.Key(i)), JsonNode(tree_, i, Pointer(tree_.Key(i)), file_, report_));
     }
   }
   template <class F>
   void EachElement(F&& f) const {
     if (!Needs(is_list(), "a list")) return;
     size_t index = 0;
-    for (size_t i = tree_.First(at_); i != 0; i = tree_.value(i).next) f(Node(tree_, i, Pointer(std::to_string(index++)), file_, report_));
+    for (size_t i = tree_.First(at_); i != 0; i = tree_.value(i).next)
+      f(JsonNode(tree_, i, Pointer(std::to_string(index++)), file_, report_));
   }
   /// Warns of unknown members.
   void CheckKeys(std::initializer_list<std::string_view> known) const {
@@ -99,7 +100,7 @@ class Node {
   Diagnostics& report_;
 };
 
-Tensor ReadValue(const Node& node) {
+Tensor ReadValue(const JsonNode& node) {
   if (!node.Needs(node.is_object(), "a tensor {dtype, shape, values}")) return {};
   auto tensor = ReadTensor(node.json());
   if (tensor.ok()) return std::move(*tensor);
@@ -108,7 +109,7 @@ Tensor ReadValue(const Node& node) {
 }
 
 /// A tensor whose values may be absent.
-ExpectedValue ReadExpected(const Node& node) {
+ExpectedValue ReadExpected(const JsonNode& node) {
   ExpectedValue expected;
   if (node.has("values") || !node.has("dtype") || !node.has("shape")) {
     expected.tensor = ReadValue(node);
@@ -120,7 +121,7 @@ ExpectedValue ReadExpected(const Node& node) {
   if (auto dtype = DTypeFromName(node.at("dtype").Text())) expected.dtype = *dtype;
   else node.at("dtype").Error(InvalidArgument("needs a type such as DT_FLOAT"));
   std::vector<int64_t> dims;
-  node.at("shape").EachElement([&](const Node& size) {
+  node.at("shape").EachElement([&](const JsonNode& size) {
     if (const auto dim = size.Integer()) dims.push_back(*dim);
   });
   auto shape = Shape::Make(dims);
@@ -129,7 +130,7 @@ ExpectedValue ReadExpected(const Node& node) {
   return expected;
 }
 
-std::optional<ExpectedError> ReadError(const Node& node) {
+std::optional<ExpectedError> ReadError(const JsonNode& node) {
   ExpectedError error;
   if (!node.Needs(node.is_object(), "an object")) return error;
   node.CheckKeys({"code", "port"});
@@ -140,32 +141,34 @@ std::optional<ExpectedError> ReadError(const Node& node) {
   return error;
 }
 
-void ReadExpectation(const Node& node, Expectation& expected) {
-  if (node.has("outputs")) node.at("outputs").EachMember([&](const std::string& port, const Node& value) { expected.outputs[port] = ReadExpected(value); });
+void ReadExpectation(const JsonNode& node, Expectation& expected) {
+  if (node.has("outputs"))
+    node.at("outputs").EachMember([&](const std::string& port, const JsonNode& value) { expected.outputs[port] = ReadExpected(value); });
   if (node.has("error")) expected.error = ReadError(node.at("error"));
 }
 
-CaseInput ReadInput(const Node& node) {
+CaseInput ReadInput(const JsonNode& node) {
   CaseInput input;
   input.list = node.is_list();
-  if (input.list) node.EachElement([&](const Node& element) { input.values.push_back(ReadValue(element)); });
+  if (input.list) node.EachElement([&](const JsonNode& element) { input.values.push_back(ReadValue(element)); });
   else input.values.push_back(ReadValue(node));
   return input;
 }
 
-Step ReadStep(const Node& node) {
+Step ReadStep(const JsonNode& node) {
   Step step;
   if (!node.Needs(node.is_object(), "an object")) return step;
   node.CheckKeys({"fetch", "run", "feed", "outputs", "error"});
-  if (node.has("fetch")) node.at("fetch").EachElement([&](const Node& wire) { step.fetch.push_back(wire.Text()); });
-  if (node.has("run")) node.at("run").EachElement([&](const Node& id) { step.run.push_back(id.Text()); });
-  if (node.has("feed")) node.at("feed").EachMember([&](const std::string& wire, const Node& value) { step.feed[wire] = ReadValue(value); });
+  if (node.has("fetch")) node.at("fetch").EachElement([&](const JsonNode& wire) { step.fetch.push_back(wire.Text()); });
+  if (node.has("run")) node.at("run").EachElement([&](const JsonNode& id) { step.run.push_back(id.Text()); });
+  if (node.has("feed"))
+    node.at("feed").EachMember([&](const std::string& wire, const JsonNode& value) { step.feed[wire] = ReadValue(value); });
   ReadExpectation(node, step.expected);
   return step;
 }
 
 /// The page of a case as a document of its own.
-std::string PageText(const Node& node, std::string_view name) {
+std::string PageText(const JsonNode& node, std::string_view name) {
   if (!node.Needs(node.is_object(), "an object")) return "{}";
   std::string text = "{";
   if (!node.has("weft")) text += "\"weft\":1,";
@@ -175,8 +178,8 @@ std::string PageText(const Node& node, std::string_view name) {
   return text;
 }
 
-void ReadLimits(const Node& node, RandomLimits& limits) {
-  auto take = [](const Node& from, const char* key, std::optional<double>& to) {
+void ReadLimits(const JsonNode& node, RandomLimits& limits) {
+  auto take = [](const JsonNode& from, const char* key, std::optional<double>& to) {
     if (from.has(key)) to = from.at(key).Real();
   };
   if (node.has("range")) {
@@ -190,27 +193,28 @@ void ReadLimits(const Node& node, RandomLimits& limits) {
   }
 }
 
-void ReadTolerance(const Node& node, Tolerance& tolerance) {
+void ReadTolerance(const JsonNode& node, Tolerance& tolerance) {
   if (!node.Needs(node.is_object(), "an object")) return;
   node.CheckKeys({"relative", "absolute"});
   if (node.has("relative")) tolerance.relative = node.at("relative").Real();
   if (node.has("absolute")) tolerance.absolute = node.at("absolute").Real();
 }
 
-void ReadCase(const Node& node, TestCase& test) {
+void ReadCase(const JsonNode& node, TestCase& test) {
   if (!node.Needs(node.is_object(), "an object")) return;
   node.CheckKeys({"name", "attrs", "inputs", "outputs", "variables", "error", "page", "steps", "tolerance", "shape_only", "range", "distribution",
                   "source_note"});
   if (node.has("name")) test.name = node.at("name").Text();
   if (node.has("source_note")) test.source_note = node.at("source_note").Text();
   if (node.has("attrs")) test.attrs = node.at("attrs").Text();
-  if (node.has("inputs")) node.at("inputs").EachMember([&](const std::string& port, const Node& value) { test.inputs[port] = ReadInput(value); });
+  if (node.has("inputs"))
+    node.at("inputs").EachMember([&](const std::string& port, const JsonNode& value) { test.inputs[port] = ReadInput(value); });
   if (node.has("variables")) {
-    node.at("variables").EachMember([&](const std::string& port, const Node& value) { test.variables[port] = ReadExpected(value); });
+    node.at("variables").EachMember([&](const std::string& port, const JsonNode& value) { test.variables[port] = ReadExpected(value); });
   }
   ReadExpectation(node, test.expected);
   if (node.has("page")) test.page = PageText(node.at("page"), "case");
-  if (node.has("steps")) node.at("steps").EachElement([&](const Node& step) { test.steps.push_back(ReadStep(step)); });
+  if (node.has("steps")) node.at("steps").EachElement([&](const JsonNode& step) { test.steps.push_back(ReadStep(step)); });
   if (node.has("tolerance")) ReadTolerance(node.at("tolerance"), test.tolerance);
   if (node.has("shape_only")) test.shape_only = node.at("shape_only").Bool();
   ReadLimits(node, test.limits);
@@ -220,18 +224,18 @@ void ReadCase(const Node& node, TestCase& test) {
 }
 
 void ReadDocument(const JsonTree& tree, const std::string& name, CaseFile& file) {
-  const Node root(tree, 0, "", name, file.diagnostics);
+  const JsonNode root(tree, 0, "", name, file.diagnostics);
   if (!root.Needs(root.is_object(), "an object with cases")) return;
   root.CheckKeys({"block", "source", "cases"});
   std::string block = root.has("block") ? root.at("block").Text() : "";
   if (!root.has("cases")) return root.Error(InvalidArgument("needs a list of cases"));
-  root.at("cases").EachElement([&](const Node& element) {
+  root.at("cases").EachElement([&](const JsonNode& element) {
     TestCase& test = file.cases.emplace_back();
     test.file = name;
     test.pointer = element.pointer();
     test.block = block;
     Diagnostics found;
-    ReadCase(Node(element, found), test);
+    ReadCase(JsonNode(element, found), test);
     if (found.has_errors()) test.fault = ToString(found.FirstError());
     file.diagnostics.Append(std::move(found));
   });

@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <new>
 
+#include "runtime/host/steady_ns.h"
 #include "weft/host/events.h"
 
 namespace weft {
 namespace {
-
-int64_t Now() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 Progress ProgressOf(const Status& status) {
   if (status.ok()) return Progress::kEnded;
@@ -53,7 +52,7 @@ class EventFeed::Table final : public EventSource {
       else changed_.push_back(index);
       entry.changed = true;
       entry.noted = noted;
-      entry.t_ns = Now();
+      entry.t_ns = SteadyNs();
       if (!status.ok() || !entry.status.ok()) entry.status = status;
     }
     if (first) queue_->Wake();
@@ -143,7 +142,7 @@ Event EventFeed::Make(EventKind kind) const {
   event.page = page_;
   event.session = session_;
   event.start = start_.load(std::memory_order_relaxed);
-  event.t_ns = Now();
+  event.t_ns = SteadyNs();
   return event;
 }
 
@@ -170,7 +169,7 @@ void EventFeed::TellRun(Progress progress, const Status& status) {
   if (!Wants(EventKind::kRun)) return;
   const bool outdated = session_of_.outdated_page();
   if (options_.queue != nullptr) return table_->Note(0, {start_.load(std::memory_order_relaxed), run_, progress, -1, outdated}, status);
-  const int64_t now = Now();
+  const int64_t now = SteadyNs();
   // The interval is that between runs: each one delivered has both its ends.
   if (progress == Progress::kBegan) tells_run_ = table_->Due(0, now);
   if (!tells_run_ && status.ok()) return;
@@ -202,7 +201,7 @@ void EventFeed::TellBlock(const Node& node, Progress progress, size_t done) {
   const auto index = static_cast<uint32_t>(&node - graph_->nodes().data()) + 1;
   const double fraction = steps_ == 0 ? -1 : static_cast<double>(done) / static_cast<double>(steps_);
   if (options_.queue != nullptr) return table_->Note(index, {start_.load(std::memory_order_relaxed), run_, progress, fraction}, {});
-  const int64_t now = Now();
+  const int64_t now = SteadyNs();
   if (progress == Progress::kBegan && !table_->Due(index, now)) {
     undelivered_ = index;
     return;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/host/steady_ns.h"
+
 namespace weft {
 
 Status PageEvents::AddQueue(std::shared_ptr<EventQueue> queue, uint64_t source) {
@@ -39,7 +41,7 @@ PageEvents::Edit PageEvents::Made(const std::string& page, uint64_t revision, co
   event.page = page;
   event.revision = revision;
   event.text = changes;
-  event.t_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  event.t_ns = SteadyNs();
   Edit edit;
   std::lock_guard lock(mutex_);
   for (const Subscriber& subscriber : queues_) {

@@ -165,7 +165,7 @@ std::string Cell(std::string text) {
   return text;
 }
 
-std::string PortTable(const char* title, const std::vector<PortSpec>& ports) {
+std::string PortRows(const char* title, const std::vector<PortSpec>& ports) {
   if (ports.empty()) return "";
   std::string text = Cat("\n## ", title, "\n\n| port | type | what it is |\n| --- | --- | --- |\n");
   for (const PortSpec& port : ports) {
@@ -242,7 +242,7 @@ std::string ExamplePage(const Registry& registry, const BlockDef& def) {
 
 std::string BlockMarkdown(const Registry& registry, const BlockDef& def) {
   std::string text = Cat("# ", def.name, "\n\n", def.summary, def.details.empty() ? "" : " ", def.details, "\n", NamesText(def));
-  text += PortTable("Inputs", def.inputs) + PortTable("Outputs", def.outputs) + AttrTable(def);
+  text += PortRows("Inputs", def.inputs) + PortRows("Outputs", def.outputs) + AttrTable(def);
   if (def.structural == Structural::kNone) text += Cat("\n## Gradient\n\n", GradientText(def), "\n");
   const bool alone = def.structural == Structural::kNone && def.category != "control_flow_ops" && def.name != "DestroyTemporaryVariable";
   text += Cat("\n## Example\n\n```json\n", alone ? ExamplePage(registry, def) : ExampleLine(def) + "\n", "```\n");

@@ -5,6 +5,7 @@
 #include "runtime/exec/result_name.h"
 #include "runtime/host/followed_name.h"
 #include "runtime/host/reduction.h"
+#include "runtime/host/steady_ns.h"
 
 namespace weft {
 namespace {
@@ -12,8 +13,6 @@ namespace {
 constexpr int64_t kMostBins = 65536;
 // What may wait of one subscription, besides its newest sample.
 constexpr int64_t kMostPendingBytes = int64_t{16} << 20;
-
-int64_t Now() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 int64_t BytesOf(const Tensor& tensor) { return tensor.defined() ? tensor.bytes() : 0; }
 
@@ -246,7 +245,7 @@ bool Subscriptions::Wants(const Subscription& subscription, int64_t now) const {
 
 void Subscriptions::OnRunEnd(uint64_t run, const Status& status) {
   if (!status.ok() || !any_.load(std::memory_order_acquire)) return;
-  const int64_t now = Now();
+  const int64_t now = SteadyNs();
   bool tell = false;
   std::vector<std::shared_ptr<Notice>> notices;
   std::function<void(uint64_t)> ready;

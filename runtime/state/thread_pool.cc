@@ -55,7 +55,7 @@ constexpr int kMostRanges = 64;
 
 /// Shared by the threads of one loop. Helpers may come late, when the caller has long gone: a loop is used again when the last of them has
 /// left, and what belongs to the caller is touched only by those that came in time.
-struct alignas(64) Loop {
+struct alignas(64) ParallelLoop {
   std::optional<FunctionRef<void(int64_t)>> task;
   std::optional<FunctionRef<bool()>> cancelled;
   int range_count = 0;
@@ -67,15 +67,15 @@ struct alignas(64) Loop {
 
   /// The ranges lie right after the loop, so that a helper can have its own fetched along with it.
   struct Delete {
-    void operator()(Loop* loop) const {
-      loop->~Loop();
-      ::operator delete(loop, std::align_val_t{alignof(Loop)});
+    void operator()(ParallelLoop* loop) const {
+      loop->~ParallelLoop();
+      ::operator delete(loop, std::align_val_t{alignof(ParallelLoop)});
     }
   };
-  using Owned = std::unique_ptr<Loop, Delete>;
+  using Owned = std::unique_ptr<ParallelLoop, Delete>;
   static Owned Make(int threads) {
     const size_t count = static_cast<size_t>(std::min(threads, kMostRanges));
-    Owned loop(new (::operator new(sizeof(Loop) + count * sizeof(Range), std::align_val_t{alignof(Loop)})) Loop);
+    Owned loop(new (::operator new(sizeof(ParallelLoop) + count * sizeof(Range), std::align_val_t{alignof(ParallelLoop)})) ParallelLoop);
     std::uninitialized_default_construct_n(loop->range(0), count);
     return loop;
   }
@@ -142,16 +142,16 @@ struct alignas(64) Seat {
   static constexpr uintptr_t kNobody = 0, kAwake = 1, kTaken = 2;
   std::atomic<uintptr_t> word{kNobody};
 
-  bool Give(Loop* loop) {
+  bool Give(ParallelLoop* loop) {
     uintptr_t found = word.load(std::memory_order_relaxed);
     return found == kAwake && word.compare_exchange_strong(found, reinterpret_cast<uintptr_t>(loop));
   }
   /// For the caller that has given the loop: returns when the helper is through with it, or has been kept from beginning.
-  void TakeBack(Loop* loop) {
+  void TakeBack(ParallelLoop* loop) {
     uintptr_t given = reinterpret_cast<uintptr_t>(loop);
     if (word.load(std::memory_order_relaxed) == given && word.compare_exchange_strong(given, kAwake)) return;
     const uintptr_t taken = reinterpret_cast<uintptr_t>(loop) | kTaken;
-    Loop::Until([&] { return word.load(std::memory_order_acquire) != taken; });
+    ParallelLoop::Until([&] { return word.load(std::memory_order_acquire) != taken; });
   }
 };
 
@@ -223,46 +223,46 @@ struct ThreadPool::Impl {
     loops.reserve(kReady);
     free.reserve(kReady);
     for (size_t i = 0; i < kReady; ++i) {
-      loops.push_back(Loop::Make(threads));
+      loops.push_back(ParallelLoop::Make(threads));
       free.push_back(loops.back().get());
     }
   }
 
-  Loop* TakeLoop();
-  void Leave(Loop* loop);
-  void Schedule(Loop* loop);
-  void Serve(Loop* loop);
-  Loop* NextGiven(Seat& seat, int self) const;
+  ParallelLoop* TakeLoop();
+  void Leave(ParallelLoop* loop);
+  void Schedule(ParallelLoop* loop);
+  void Serve(ParallelLoop* loop);
+  ParallelLoop* NextGiven(Seat& seat, int self) const;
 
   const int helpers, threads;
   std::vector<Seat> seats;        // by helper; none where there are more threads than processors
   std::atomic<int> scheduled{0};  // helpers that are still in the pool's queues
   std::mutex mutex;
-  std::vector<Loop::Owned> loops;  // all there are
-  std::vector<Loop*> free;
+  std::vector<ParallelLoop::Owned> loops;  // all there are
+  std::vector<ParallelLoop*> free;
   Eigen::ThreadPoolTempl<ReadyThreads> pool;  // last: its threads end before the loops go
 };
 
-Loop* ThreadPool::Impl::TakeLoop() {
+ParallelLoop* ThreadPool::Impl::TakeLoop() {
   std::lock_guard lock(mutex);
   if (free.empty()) {
     free.reserve(loops.size() + 1);  // so that Leave cannot fail
-    loops.push_back(Loop::Make(threads));
+    loops.push_back(ParallelLoop::Make(threads));
     return loops.back().get();
   }
-  Loop* loop = free.back();
+  ParallelLoop* loop = free.back();
   free.pop_back();
   return loop;
 }
 
-void ThreadPool::Impl::Leave(Loop* loop) {
+void ThreadPool::Impl::Leave(ParallelLoop* loop) {
   if (loop->holders.fetch_sub(1) > 1) return;
   std::lock_guard lock(mutex);
   free.push_back(loop);
 }
 
 // One helper more, from the pool.
-void ThreadPool::Impl::Schedule(Loop* loop) {
+void ThreadPool::Impl::Schedule(ParallelLoop* loop) {
   loop->holders.fetch_add(1);
   scheduled.fetch_add(1);
   // No more than two pointers: what std::function holds without taking memory.
@@ -272,7 +272,7 @@ void ThreadPool::Impl::Schedule(Loop* loop) {
   });
 }
 
-void ThreadPool::Impl::Serve(Loop* loop) {
+void ThreadPool::Impl::Serve(ParallelLoop* loop) {
   loop->Help();
   Leave(loop);
   const size_t helper = static_cast<size_t>(pool.CurrentThreadId());
@@ -281,20 +281,20 @@ void ThreadPool::Impl::Serve(Loop* loop) {
   const int self = static_cast<int>(helper) + 1;
   for (;;) {
     seat.word.store(Seat::kAwake, std::memory_order_release);
-    Loop* next = NextGiven(seat, self);
+    ParallelLoop* next = NextGiven(seat, self);
     if (next == nullptr) return;
     next->Work(self);
   }
 }
 
 // The loop that is given while the helper stays awake; null where it does not any more.
-Loop* ThreadPool::Impl::NextGiven(Seat& seat, int self) const {
+ParallelLoop* ThreadPool::Impl::NextGiven(Seat& seat, int self) const {
   const auto end = std::chrono::steady_clock::now() + kStaysAwake;
   for (;;) {
     for (int looks = 0; looks < 256; ++looks) {
       uintptr_t word = seat.word.load(std::memory_order_acquire);
       if (word == Seat::kAwake) continue;
-      Loop* const loop = reinterpret_cast<Loop*>(word);
+      ParallelLoop* const loop = reinterpret_cast<ParallelLoop*>(word);
       __builtin_prefetch(loop);
       __builtin_prefetch(loop->range(self), 1);
       if (seat.word.compare_exchange_strong(word, word | Seat::kTaken)) return loop;
@@ -328,7 +328,7 @@ ThreadPool::~ThreadPool() = default;
 void ThreadPool::Run(int64_t count, FunctionRef<void(int64_t)> task, FunctionRef<bool()> cancelled) {
   int helpers = in_task ? 0 : static_cast<int>(std::min<int64_t>(threads_ - 1, count - 1));
   if (helpers <= 0) return RunAlone(count, task, cancelled);
-  Loop* loop = impl_->TakeLoop();
+  ParallelLoop* loop = impl_->TakeLoop();
   loop->task = task;
   loop->cancelled = cancelled;
   loop->Share(count, helpers + 1);

@@ -11,13 +11,13 @@ namespace {
 
 /// The errors of TensorFlow 2.21.0 on the CPU (plain kernels) for the data that Data gives, the worst of two channels: sums as parts of the
 /// sum of magnitudes, mean and variance as parts of themselves, x_backprop and y as they are.
-struct Measured {
+struct NormErrors {
   DType dtype;
   int64_t count;
   bool channels_first;
   double bias_grad, mean, variance, y, scale_grad, offset_grad, x_grad;
 };
-constexpr Measured kTensorFlow[] = {
+constexpr NormErrors kNormErrors[] = {
     {DType::kFloat, 3000, false, 2.490e-07, 3.859e-07, 1.229e-06, 1.346e-04, 1.433e-06, 1.519e-07, 1.604e-06},
     {DType::kFloat, 3000, true, 4.549e-08, 3.859e-07, 1.229e-06, 1.346e-04, 1.433e-06, 1.519e-07, 1.604e-06},
     {DType::kFloat, 65536, false, 4.024e-07, 9.578e-08, 1.500e-05, 3.355e-05, 2.429e-06, 4.383e-08, 4.364e-06},
@@ -100,7 +100,7 @@ constexpr double kRounding = std::is_same_v<T, half> ? 0x1p-11 : std::is_same_v<
 constexpr double kFloatSum = 0x1.1p-24;
 
 template <class T>
-void CheckBiasGrad(const Measured& m, const char* layout) {
+void CheckBiasGrad(const NormErrors& m, const char* layout) {
   const Data<T> g(m.count, m.channels_first, [](int64_t i, int c) { return c == 0 ? Unit(i, 40503) * 0.1 : (Unit(i, 977) - 0.5) * 0.1; });
   const BlockResult result = BlockTester(Catalog(), "BiasAddGrad").Attrs(layout).Input("out_backprop", g.tensor).Run();
   REQUIRE(result.status.ok());
@@ -112,7 +112,7 @@ void CheckBiasGrad(const Measured& m, const char* layout) {
 }
 
 template <class T>
-void CheckNorm(const Measured& m, const char* layout) {
+void CheckNorm(const NormErrors& m, const char* layout) {
   const double count = static_cast<double>(m.count), epsilon = static_cast<double>(1e-4f);
   const Data<T> x(m.count, m.channels_first, [](int64_t i, int c) { return c == 0 ? 100 + Unit(i, 40503) : 5 * Unit(i, 977); });
   const Data<T> g(m.count, m.channels_first, [](int64_t i, int c) { return c == 0 ? Unit(i, 555) : Unit(i, 31337) - 0.5; });
@@ -152,7 +152,7 @@ void CheckNorm(const Measured& m, const char* layout) {
 }
 
 template <class T>
-void CheckAccuracy(const Measured& m) {
+void CheckAccuracy(const NormErrors& m) {
   const char* layout = m.channels_first ? "data_format_ = NCHW;" : "data_format_ = NHWC;";
   INFO(DTypeName(m.dtype) << " " << m.count << " " << layout);
   CheckBiasGrad<T>(m, layout);
@@ -162,7 +162,7 @@ void CheckAccuracy(const Measured& m) {
 }  // namespace
 
 TEST_CASE("sums over channels are at least as accurate as TensorFlow's", "[accuracy]") {
-  for (const Measured& m : kTensorFlow) {
+  for (const NormErrors& m : kNormErrors) {
     Dispatch(m.dtype, TypeList<float, half, bfloat16>{}, [&]<class T>() { CheckAccuracy<T>(m); });
   }
 }

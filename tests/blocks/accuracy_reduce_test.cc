@@ -10,13 +10,13 @@ namespace {
 
 /// The errors of TensorFlow 2.21.0 on the CPU (plain kernels) for the terms that Terms gives, against a sum in double, as parts of the
 /// sum of magnitudes: the worst output of each reduction.
-struct Measured {
+struct ReduceErrors {
   DType dtype;
   int64_t count;
   bool alternating;
   double sum_all, sum_rows, sum_columns, mean, l2_loss;
 };
-constexpr Measured kTensorFlow[] = {
+constexpr ReduceErrors kReduceErrors[] = {
     {DType::kFloat, 3000, false, 4.549e-08, 4.549e-08, 1.851e-07, 5.920e-08, 1.480e-08},
     {DType::kFloat, 3000, true, 8.028e-08, 9.046e-08, 7.223e-09, 8.028e-08, 1.480e-08},
     {DType::kFloat, 65536, false, 2.980e-08, 2.980e-08, 1.456e-05, 2.980e-08, 1.050e-08},
@@ -85,7 +85,7 @@ double WorstError(const Case& c, const std::vector<T>& terms, int64_t count) {
 }
 
 template <class T>
-void Compare(const Measured& tensorflow) {
+void Compare(const ReduceErrors& tensorflow) {
   const int64_t n = tensorflow.count;
   const std::vector<T> terms = Terms<T>(3 * n, tensorflow.alternating);
   const double kNoise = 1e-12;  // of the sums in double, and of the figures, which have four digits
@@ -99,7 +99,7 @@ void Compare(const Measured& tensorflow) {
 }
 
 TEST_CASE("Long sums are as accurate as TensorFlow's", "[accuracy]") {
-  for (const Measured& tensorflow : kTensorFlow) {
+  for (const ReduceErrors& tensorflow : kReduceErrors) {
     Dispatch(tensorflow.dtype, TypeList<float, half, bfloat16>{}, [&]<class T>() { Compare<T>(tensorflow); });
   }
 }

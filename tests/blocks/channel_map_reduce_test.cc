@@ -11,7 +11,7 @@ using namespace weft::kernels;
 namespace {
 
 /// Exactly so many elements, so that a sanitizer sees the first that is read beyond them. Small whole numbers: sums are exact.
-std::unique_ptr<float[]> Numbers(int64_t count, int64_t step) {
+std::unique_ptr<float[]> PlainValues(int64_t count, int64_t step) {
   std::unique_ptr<float[]> numbers(new float[static_cast<size_t>(count)]);
   for (int64_t i = 0; i < count; ++i) numbers[i] = static_cast<float>(i * step % 13);
   return numbers;
@@ -24,7 +24,7 @@ std::vector<float> Joined(const ChannelPartition& cut, const std::vector<float>&
 }
 
 void CheckBox(const ChannelBox& box, int64_t task_elements, bool stream) {
-  const auto g = Numbers(box.count(), 7), x = Numbers(box.count(), 5), shift = Numbers(box.channels, 3);
+  const auto g = PlainValues(box.count(), 7), x = PlainValues(box.count(), 5), shift = PlainValues(box.channels, 3);
   std::vector<float> sum(static_cast<size_t>(box.channels)), product(sum.size()), mapped, shifted;
   for (int64_t i = 0; i < box.count(); ++i) {
     const int64_t c = i / box.inner % box.channels;

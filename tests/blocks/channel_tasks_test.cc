@@ -17,7 +17,7 @@ T Whole(int64_t value) {
 
 /// Eighths from -1 to 1, exact in every type.
 template <class T>
-Tensor Numbers(const Shape& shape, int64_t step) {
+Tensor ChannelValues(const Shape& shape, int64_t step) {
   Tensor tensor = Tensor::Allocate(kDTypeOf<T>, shape).value();
   for (int64_t i = 0; i < tensor.count(); ++i) {
     tensor.values<T>()[static_cast<size_t>(i)] = static_cast<T>(static_cast<float>(i * step % 17 - 8) / 8);
@@ -25,7 +25,7 @@ Tensor Numbers(const Shape& shape, int64_t step) {
   return tensor;
 }
 
-Tensor Positive(int64_t channels, int64_t step) {
+Tensor PositiveChannels(int64_t channels, int64_t step) {
   Tensor tensor = Tensor::Allocate(DType::kFloat, Shape{channels}).value();
   for (int64_t c = 0; c < channels; ++c) tensor.values<float>()[static_cast<size_t>(c)] = 0.5f + static_cast<float>(c * step % 13) / 8;
   return tensor;
@@ -36,7 +36,11 @@ template <class T>
 class Normalisation {
  public:
   Normalisation(const Shape& shape, bool channels_first, bool training)
-      : shape_(shape), channels_first_(channels_first), training_(training), x_(Numbers<T>(shape, 7)), g_(Numbers<T>(shape, 5)) {}
+      : shape_(shape),
+        channels_first_(channels_first),
+        training_(training),
+        x_(ChannelValues<T>(shape, 7)),
+        g_(ChannelValues<T>(shape, 5)) {}
 
   void Check() const {
     CAPTURE(DTypeName(kDTypeOf<T>), ToString(shape_), channels_first_, training_);
@@ -104,8 +108,8 @@ class Normalisation {
   bool channels_first_, training_;
   Tensor x_, g_;
   int64_t channels_ = shape_[channels_first_ ? 1 : 3];
-  Tensor scale_ = Positive(channels_, 3), offset_ = Positive(channels_, 5), mean_ = Positive(channels_, 7),
-         variance_ = Positive(channels_, 11);
+  Tensor scale_ = PositiveChannels(channels_, 3), offset_ = PositiveChannels(channels_, 5), mean_ = PositiveChannels(channels_, 7),
+         variance_ = PositiveChannels(channels_, 11);
 };
 
 template <class T>

@@ -89,7 +89,7 @@ std::vector<double> Planes(const Shape& shape, const std::vector<double>& pictur
   return planes;
 }
 
-Tensor Sizes(const Shape& shape) {
+Tensor SizesOf(const Shape& shape) {
   Tensor tensor = Tensor::Allocate(DType::kInt32, Shape{shape.rank()}).value();
   for (int i = 0; i < shape.rank(); ++i) tensor.values<int32_t>()[static_cast<size_t>(i)] = static_cast<int32_t>(shape[i]);
   return tensor;
@@ -133,8 +133,8 @@ void CheckVolumes(int64_t stride) {
     const Tensor x = arranged(picture, in_shape), dy = arranged(gradient, out_shape);
     const BlockResult results[] = {
         block("Conv3D").Input("input", x).Input("filter", filter).Run(),
-        block("Conv3DBackpropInputV2").Input("input_sizes", Sizes(in_shape)).Input("filter", filter).Input("out_backprop", dy).Run(),
-        block("Conv3DBackpropFilterV2").Input("input", x).Input("filter_sizes", Sizes(filter_shape)).Input("out_backprop", dy).Run()};
+        block("Conv3DBackpropInputV2").Input("input_sizes", SizesOf(in_shape)).Input("filter", filter).Input("out_backprop", dy).Run(),
+        block("Conv3DBackpropFilterV2").Input("input", x).Input("filter_sizes", SizesOf(filter_shape)).Input("out_backprop", dy).Run()};
     for (size_t i = 0; i < 3; ++i) {
       INFO(ToString(results[i].status));
       REQUIRE(results[i].status.ok());
@@ -158,11 +158,19 @@ void CheckBlocks(const Geometry& g, bool planes, const Tensor& picture, const Te
   INFO(ToString(kDTypeOf<T>) << " " << Cat(picture.shape(), " ", filter.shape()) << " " << attrs);
   const auto block = [&](const char* name) { return BlockTester(Catalog(), name).Attrs(attrs); };
   CheckSame<T>(block("Conv2D").Input("input", picture).Input("filter", filter).Run(), y);
-  CheckSame<T>(
-      block("Conv2DBackpropInput").Input("input_sizes", Sizes(picture.shape())).Input("filter", filter).Input("out_backprop", gradient).Run(), dx);
+  CheckSame<T>(block("Conv2DBackpropInput")
+                   .Input("input_sizes", SizesOf(picture.shape()))
+                   .Input("filter", filter)
+                   .Input("out_backprop", gradient)
+                   .Run(),
+               dx);
   if constexpr (!std::is_same_v<T, int32_t>) {
-    CheckSame<T>(
-        block("Conv2DBackpropFilter").Input("input", picture).Input("filter_sizes", Sizes(filter.shape())).Input("out_backprop", gradient).Run(), df);
+    CheckSame<T>(block("Conv2DBackpropFilter")
+                     .Input("input", picture)
+                     .Input("filter_sizes", SizesOf(filter.shape()))
+                     .Input("out_backprop", gradient)
+                     .Run(),
+                 df);
   }
 }
 

@@ -36,7 +36,7 @@ std::unique_ptr<Queue> MakeQueue(int64_t capacity) {
   return std::make_unique<Queue>(QueueSpec{"FIFOQueue", {DType::kInt32}, {PartialShape(Shape{})}, capacity}, blocks::MakeFifoStore());
 }
 
-std::vector<QueueElement> Numbers(int begin, int end) {
+std::vector<QueueElement> ElementsFrom(int begin, int end) {
   std::vector<QueueElement> elements;
   for (int i = begin; i < end; ++i) elements.push_back({Tensor::Scalar<int32_t>(i)});
   return elements;
@@ -56,7 +56,7 @@ TEST_CASE("A queue keeps the order and its capacity", "[queue]") {
   auto queue = MakeQueue(3);
   RealWaiter waiter;
   Status status;
-  std::thread producer([&] { status = queue->Enqueue(Numbers(0, 500), waiter, -1); });
+  std::thread producer([&] { status = queue->Enqueue(ElementsFrom(0, 500), waiter, -1); });
   std::vector<int> got;
   while (got.size() < 500) {
     CHECK(queue->size() <= 3);
@@ -77,7 +77,7 @@ TEST_CASE("Many producers and consumers lose and repeat nothing", "[queue]") {
   for (int p = 0; p < 4; ++p) {
     threads.emplace_back([&, p] {
       for (int i = 0; i < 100; i += 4) {
-        if (!queue->Enqueue(Numbers(100 * p + i, 100 * p + i + 4), waiter, -1).ok()) std::abort();
+        if (!queue->Enqueue(ElementsFrom(100 * p + i, 100 * p + i + 4), waiter, -1).ok()) std::abort();
       }
     });
   }
@@ -104,7 +104,7 @@ TEST_CASE("Many producers and consumers lose and repeat nothing", "[queue]") {
 TEST_CASE("A cancelled dequeue leaves the queue as it was", "[queue]") {
   auto queue = MakeQueue(-1);
   RealWaiter waiter, other;
-  REQUIRE(queue->Enqueue(Numbers(0, 3), waiter, -1).ok());
+  REQUIRE(queue->Enqueue(ElementsFrom(0, 3), waiter, -1).ok());
   Status status;
   std::thread consumer([&] { status = queue->Dequeue(5, false, waiter, -1).status(); });
   WaitFor([&] { return waiter.waiting > 0; });
@@ -122,8 +122,8 @@ TEST_CASE("A time limit ends the waiting", "[queue]") {
   RealWaiter waiter;
   CHECK(queue->Dequeue(1, false, waiter, 5).status().code() == Code::kCancelled);
   CHECK(queue->Dequeue(1, false, waiter, 0).status().code() == Code::kCancelled);
-  REQUIRE(queue->Enqueue(Numbers(0, 1), waiter, 0).ok());
-  CHECK(queue->Enqueue(Numbers(1, 2), waiter, 5).code() == Code::kCancelled);
+  REQUIRE(queue->Enqueue(ElementsFrom(0, 1), waiter, 0).ok());
+  CHECK(queue->Enqueue(ElementsFrom(1, 2), waiter, 5).code() == Code::kCancelled);
   CHECK(Values(*queue->Dequeue(1, false, waiter, 0)) == std::vector<int>{0});
   CHECK(queue->size() == 0);
 }
@@ -137,7 +137,7 @@ TEST_CASE("Who waits first is served first", "[queue]") {
   std::thread b([&] { second = Values(*queue->Dequeue(1, false, waiter, -1)); });
   WaitFor([&] { return waiter.waiting == 2; });
   RealWaiter producer;
-  for (int i = 0; i < 4; ++i) REQUIRE(queue->Enqueue(Numbers(i, i + 1), producer, -1).ok());
+  for (int i = 0; i < 4; ++i) REQUIRE(queue->Enqueue(ElementsFrom(i, i + 1), producer, -1).ok());
   a.join();
   b.join();
   CHECK(first == std::vector<int>{0, 1, 2});
@@ -149,10 +149,10 @@ TEST_CASE("Closing: what waits for room still goes in, unless cancelled", "[queu
     auto queue = MakeQueue(2);
     RealWaiter waiter, other;
     Status status;
-    std::thread producer([&] { status = queue->Enqueue(Numbers(0, 4), waiter, -1); });
+    std::thread producer([&] { status = queue->Enqueue(ElementsFrom(0, 4), waiter, -1); });
     WaitFor([&] { return waiter.waiting > 0; });
     REQUIRE(queue->Close(cancel).ok());
-    CHECK(queue->Enqueue(Numbers(9, 10), other, -1).code() == Code::kCancelled);
+    CHECK(queue->Enqueue(ElementsFrom(9, 10), other, -1).code() == Code::kCancelled);
     auto taken = queue->Dequeue(4, true, other, -1);
     producer.join();
     CHECK(status.code() == (cancel ? Code::kCancelled : Code::kOk));
@@ -167,7 +167,7 @@ TEST_CASE("Closing: what waits for room still goes in, unless cancelled", "[queu
 TEST_CASE("Too few in a closed queue stay in it", "[queue]") {
   auto queue = MakeQueue(-1);
   RealWaiter waiter;
-  REQUIRE(queue->Enqueue(Numbers(0, 3), waiter, -1).ok());
+  REQUIRE(queue->Enqueue(ElementsFrom(0, 3), waiter, -1).ok());
   REQUIRE(queue->Close(false).ok());
   CHECK(queue->Dequeue(4, false, waiter, -1).status().code() == Code::kOutOfRange);
   CHECK(Values(*queue->Dequeue(3, false, waiter, -1)) == std::vector<int>{0, 1, 2});

@@ -14,7 +14,7 @@ const std::pair<Shape, Shape> kStretched[] = {{{2, 3}, {2, 3}}, {{2, 3}, {3}}, {
 
 Fill Flags(std::initializer_list<bool> values, Shape shape) { return Value(Tensor::Of<bool>(values, std::move(shape))); }
 
-void AddFunctions(std::vector<GradientRow>& rows) {
+void AddFloatFunctions(std::vector<GradientRow>& rows) {
   for (const Shape& shape : kShapes) {
     for (const char* block : {"Exp", "Expm1", "Cosh", "Sinh", "Sin", "Cos"}) {
       rows.push_back({block, "", {{"x", {Any(shape)}}}, Types::kBoth, 3});
@@ -32,7 +32,7 @@ void AddFunctions(std::vector<GradientRow>& rows) {
   }
 }
 
-void AddActivations(std::vector<GradientRow>& rows) {
+void AddFloatActivations(std::vector<GradientRow>& rows) {
   for (const Shape& shape : kShapes) {
     for (const char* block : {"Elu", "Softplus"}) rows.push_back({block, "", {{"features", {Any(shape)}}}, Types::kReal, 3});
     rows.push_back({"Relu6", "", {{"features", {Any(shape)}}}});
@@ -65,7 +65,7 @@ void AddPairs(std::vector<GradientRow>& rows) {
   }
 }
 
-void AddChoices(std::vector<GradientRow>& rows) {
+void AddPairChoices(std::vector<GradientRow>& rows) {
   const auto choose = [&](const Fill& condition, const Shape& t, const Shape& e) {
     rows.push_back({"SelectV2", "", {{"condition", {condition}}, {"t", {Any(t)}}, {"e", {Any(e)}}}, Types::kBoth});
   };
@@ -107,10 +107,10 @@ void AddPassages(std::vector<GradientRow>& rows) {
 
 std::vector<GradientRow> ElementwiseGradients() {
   std::vector<GradientRow> rows;
-  AddFunctions(rows);
-  AddActivations(rows);
+  AddFloatFunctions(rows);
+  AddFloatActivations(rows);
   AddPairs(rows);
-  AddChoices(rows);
+  AddPairChoices(rows);
   AddPassages(rows);
   return rows;
 }

@@ -8,13 +8,12 @@ namespace {
 
 using Types = GradientRow::Types;
 
-const Shape kShapes[] = {{}, {5}, {2, 3}, {0, 2}};
-const std::pair<Shape, Shape> kStretched[] = {
-    {{2, 3}, {2, 3}}, {{2, 3}, {3}}, {{2, 1}, {1, 3}}, {{}, {2, 2}}, {{2, 1, 3}, {4, 1}},
-    {{3}, {}}, {{}, {}}, {{0, 3}, {3}}, {{1}, {2, 0}}};
+const Shape kComplexShapes[] = {{}, {5}, {2, 3}, {0, 2}};
+const std::pair<Shape, Shape> kComplexPairs[] = {{{2, 3}, {2, 3}}, {{2, 3}, {3}}, {{2, 1}, {1, 3}}, {{}, {2, 2}}, {{2, 1, 3}, {4, 1}},
+                                                 {{3}, {}},        {{}, {}},      {{0, 3}, {3}},    {{1}, {2, 0}}};
 
-void AddFunctions(std::vector<GradientRow>& rows) {
-  for (const Shape& shape : kShapes) {
+void AddComplexFunctions(std::vector<GradientRow>& rows) {
+  for (const Shape& shape : kComplexShapes) {
     rows.push_back({"Log", "", {{"x", {Positive(shape)}}}, Types::kBoth, 3});
     rows.push_back({"Negate", "", {{"x", {Any(shape)}}}, Types::kBoth});
     rows.push_back({"Reciprocal", "", {{"x", {Apart(shape)}}}, Types::kBoth, 3});
@@ -34,7 +33,7 @@ void AddFunctions(std::vector<GradientRow>& rows) {
 }
 
 void AddArithmetic(std::vector<GradientRow>& rows) {
-  for (const auto& [a, b] : kStretched) {
+  for (const auto& [a, b] : kComplexPairs) {
     for (const char* block : {"Add", "AddV2", "Subtract", "Multiply"}) {
       rows.push_back({block, "", {{"x", {Any(a)}}, {"y", {Any(b)}}}, Types::kBoth});
     }
@@ -49,7 +48,7 @@ void AddArithmetic(std::vector<GradientRow>& rows) {
   rows.push_back({"AddN", "", {{"inputs", {Any({}), Any({})}}}, Types::kBoth});
 }
 
-void AddReductions(std::vector<GradientRow>& rows) {
+void AddComplexReductions(std::vector<GradientRow>& rows) {
   const std::vector<std::vector<int32_t>> axes = {{}, {0}, {1}, {-1}, {0, 2}, {2, 1}, {0, 1, 2}};
   for (const char* keep : {"keep_dims_ = false;", "keep_dims_ = true;"}) {
     for (const auto& some : axes) {
@@ -69,7 +68,7 @@ void AddReductions(std::vector<GradientRow>& rows) {
   }
 }
 
-void AddProducts(std::vector<GradientRow>& rows) {
+void AddComplexProducts(std::vector<GradientRow>& rows) {
   for (const bool ta : {false, true}) {
     for (const bool tb : {false, true}) {
       const auto product = [&](int64_t n, int64_t k, int64_t m) {
@@ -91,10 +90,10 @@ void AddProducts(std::vector<GradientRow>& rows) {
 
 std::vector<GradientRow> MathGradients() {
   std::vector<GradientRow> rows;
-  AddFunctions(rows);
+  AddComplexFunctions(rows);
   AddArithmetic(rows);
-  AddReductions(rows);
-  AddProducts(rows);
+  AddComplexReductions(rows);
+  AddComplexProducts(rows);
   return rows;
 }
 

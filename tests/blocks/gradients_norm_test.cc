@@ -10,7 +10,7 @@ namespace {
 
 using Types = GradientRow::Types;
 
-struct Config {
+struct NormConfig {
   int version = 1;
   bool training = true;
   const char* layout = "NHWC";
@@ -23,10 +23,10 @@ struct Config {
   std::string attrs() const { return Cat("epsilon_ = 0.0078125;data_format_ = ", layout, ";is_training_ = ", training, ";"); }
 };
 
-Shape PerChannel(const Config& c) { return {c.shape[c.channel_axis()]}; }
+Shape PerChannel(const NormConfig& c) { return {c.shape[c.channel_axis()]}; }
 
 /// The constants of both pages; scale and statistics are in `wide` where the block takes float for them.
-void AddConstants(PageFunction& f, const Config& c, DType dtype, bool backward) {
+void AddConstants(PageFunction& f, const NormConfig& c, DType dtype, bool backward) {
   const DType wide = dtype == DType::kDouble ? dtype : DType::kFloat;
   AddConst(f.page, "x", MakeValues(Any(c.shape), dtype, 1));
   AddConst(f.page, "scale", MakeValues(Any(PerChannel(c)), wide, 2));
@@ -38,7 +38,7 @@ void AddConstants(PageFunction& f, const Config& c, DType dtype, bool backward) 
 }
 
 /// A vector per channel, stretched along the other axes.
-std::string Stretched(Page& page, const Config& c, const std::string& id) {
+std::string Stretched(Page& page, const NormConfig& c, const std::string& id) {
   if (!c.channels_first()) return id + ".output";
   std::vector<int32_t> sizes(static_cast<size_t>(c.shape.rank() - 1), 1);
   sizes[0] = static_cast<int32_t>(c.shape[1]);
@@ -47,7 +47,7 @@ std::string Stretched(Page& page, const Config& c, const std::string& id) {
 }
 
 /// (x - mean) / sqrt(variance + epsilon) * scale + offset; gives the wire of it.
-std::string AddFormula(Page& page, const Config& c) {
+std::string AddFormula(Page& page, const NormConfig& c) {
   std::vector<int32_t> others;
   for (int32_t i = 0; i < c.shape.rank(); ++i) {
     if (i != c.channel_axis()) others.push_back(i);
@@ -84,7 +84,7 @@ std::string AddFormula(Page& page, const Config& c) {
   return "y.z";
 }
 
-PageFunction Formula(const Config& c, bool backward) {
+PageFunction Formula(const NormConfig& c, bool backward) {
   PageFunction f;
   AddConstants(f, c, DType::kDouble, backward);
   const std::string y = AddFormula(f.page, c);
@@ -96,7 +96,7 @@ PageFunction Formula(const Config& c, bool backward) {
   return f;
 }
 
-PageFunction Blocks(const Config& c, DType dtype, bool backward) {
+PageFunction Blocks(const NormConfig& c, DType dtype, bool backward) {
   PageFunction f;
   AddConstants(f, c, dtype, backward);
   AddBlock(f.page, "y", "FusedBatchNorm" + c.suffix(),
@@ -116,8 +116,8 @@ PageFunction Blocks(const Config& c, DType dtype, bool backward) {
   return f;
 }
 
-std::vector<Config> Configs() {
-  std::vector<Config> configs;
+std::vector<NormConfig> NormConfigs() {
+  std::vector<NormConfig> configs;
   for (int version = 1; version <= 3; ++version) {
     for (const bool training : {true, false}) {
       configs.push_back({version, training});
@@ -136,7 +136,7 @@ std::vector<Config> Configs() {
 
 std::vector<GradientRow> NormGradients() {
   std::vector<GradientRow> rows;
-  for (const Config& c : Configs()) {
+  for (const NormConfig& c : NormConfigs()) {
     for (const bool backward : {false, true}) {
       // The second order is one block, which has no gradient of its own.
       const char* block = backward ? "FusedBatchNormGrad" : "FusedBatchNorm";
@@ -152,7 +152,7 @@ std::vector<GradientRow> NormGradients() {
 TEST_CASE("Gradients of batch normalisation agree with differences of its formula", "[gradients]") { CheckRows(NormGradients()); }
 
 TEST_CASE("Gradients of batch normalisation in half and bfloat16", "[gradients]") {
-  for (const Config& c : Configs()) {
+  for (const NormConfig& c : NormConfigs()) {
     if (c.version == 1) continue;
     const PageFunction exact = Formula(c, false);
     for (const auto& [dtype, bound] : {std::pair(DType::kHalf, 4e-3), std::pair(DType::kBFloat16, 3e-2)}) {

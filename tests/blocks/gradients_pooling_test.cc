@@ -23,7 +23,7 @@ const PoolConfig kPools[] = {
     {"ksize_ = {1,2,2,1};strides_ = {1,2,2,1};padding_ = EXPLICIT;explicit_paddings_ = {0,0,1,0,0,1,0,0};", {1, 3, 3, 2}, {1, 2, 2, 2}, 1},
 };
 
-const PoolConfig kBodies[] = {
+const PoolConfig kPoolBodies[] = {
     {"ksize_ = {1,2,2,2,1};strides_ = {1,2,2,2,1};padding_ = VALID;", {1, 4, 2, 3, 1}, {1, 2, 1, 1, 1}},
     {"ksize_ = {1,2,2,1,1};strides_ = {1,1,2,1,1};padding_ = SAME;", {1, 2, 3, 2, 2}, {1, 2, 2, 2, 2}},
     {"ksize_ = {1,1,2,1,3};strides_ = {1,1,1,2,1};padding_ = SAME;data_format_ = NCDHW;", {1, 2, 2, 3, 3}, {1, 2, 2, 2, 3}},
@@ -113,7 +113,7 @@ std::vector<GradientRow> PoolingGradients() {
     AddLargest(rows, "MaxPool", config);
     AddAverages(rows, "AvgPool", "value", config);
   }
-  for (const PoolConfig& config : kBodies) {
+  for (const PoolConfig& config : kPoolBodies) {
     AddLargest(rows, "MaxPool3D", config);
     AddAverages(rows, "AvgPool3D", "input", config);
   }

@@ -71,7 +71,7 @@ void AddSegments(std::vector<GradientRow>& rows) {
   }
 }
 
-void AddProducts(std::vector<GradientRow>& rows) {
+void AddMatrixProducts(std::vector<GradientRow>& rows) {
   const std::pair<Shape, Shape> batches[] = {{{}, {}}, {{2}, {2}}, {{2}, {}}, {{}, {2}}, {{2, 1}, {3}}, {{1, 2}, {2, 1}}, {{0}, {0}}};
   const auto shape = [](const Shape& batch, int64_t r, int64_t c, bool turned) {
     std::vector<int64_t> dims(batch.dims().begin(), batch.dims().end());
@@ -139,7 +139,7 @@ void AddPages(std::vector<GradientRow>& rows) {
   }
 }
 
-void AddChoices(std::vector<GradientRow>& rows) {
+void AddChosenRows(std::vector<GradientRow>& rows) {
   for (const char* block : {"TopK", "TopKV2"}) {
     for (const int32_t k : {0, 2, 4}) {
       const Fill count = Value(Tensor::Scalar(k));
@@ -162,9 +162,9 @@ std::vector<GradientRow> ReductionGradients() {
   AddReductions(rows);
   AddScans(rows);
   AddSegments(rows);
-  AddProducts(rows);
+  AddMatrixProducts(rows);
   AddPages(rows);
-  AddChoices(rows);
+  AddChosenRows(rows);
   return rows;
 }
 

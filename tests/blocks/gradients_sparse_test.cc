@@ -11,10 +11,10 @@ namespace {
 using Types = GradientRow::Types;
 
 Fill Numbers(std::initializer_list<int64_t> numbers) { return Value(Tensor::Of<int64_t>(numbers)); }
-Fill Places(std::initializer_list<int64_t> indices, Shape shape) { return Value(Tensor::Of<int64_t>(indices, std::move(shape))); }
+Fill SparsePlaces(std::initializer_list<int64_t> indices, Shape shape) { return Value(Tensor::Of<int64_t>(indices, std::move(shape))); }
 
-void AddProducts(std::vector<GradientRow>& rows) {
-  const Fill places = Places({0, 1, 1, 0, 1, 2, 0, 1}, {4, 2});  // a place twice
+void AddSparseProducts(std::vector<GradientRow>& rows) {
+  const Fill places = SparsePlaces({0, 1, 1, 0, 1, 2, 0, 1}, {4, 2});  // a place twice
   for (const bool turns_a : {false, true}) {
     for (const bool turns_b : {false, true}) {
       const int64_t inner = turns_a ? 2 : 3;
@@ -24,15 +24,17 @@ void AddProducts(std::vector<GradientRow>& rows) {
                       Types::kBoth});
     }
   }
-  rows.push_back({"SparseTensorDenseMatMul", "",
-                  {{"a_indices", {Places({}, {0, 2})}}, {"a_values", {Any({0})}}, {"a_shape", {Numbers({2, 3})}}, {"b", {Any({3, 1})}}},
-                  Types::kBoth});
+  rows.push_back(
+      {"SparseTensorDenseMatMul",
+       "",
+       {{"a_indices", {SparsePlaces({}, {0, 2})}}, {"a_values", {Any({0})}}, {"a_shape", {Numbers({2, 3})}}, {"b", {Any({3, 1})}}},
+       Types::kBoth});
   rows.push_back({"SparseSampledProduct", "",
                   {{"a_indices", {places}}, {"shape", {Numbers({2, 3})}}, {"x", {Any({2, 4})}}, {"y", {Any({3, 4})}}}, Types::kBoth});
 }
 
 void AddDense(std::vector<GradientRow>& rows) {
-  const Fill places = Places({0, 1, 1, 0, 1, 2}, {3, 2}), shape = Numbers({2, 3});
+  const Fill places = SparsePlaces({0, 1, 1, 0, 1, 2}, {3, 2}), shape = Numbers({2, 3});
   for (const Shape& dense : {Shape{2, 3}, Shape{3}, Shape{2, 1}, Shape{}}) {
     rows.push_back({"SparseDenseCwiseMul", "",
                     {{"sp_indices", {places}}, {"sp_values", {Any({3})}}, {"sp_shape", {shape}}, {"dense", {Any(dense)}}}});
@@ -43,26 +45,36 @@ void AddDense(std::vector<GradientRow>& rows) {
     rows.push_back({"SparseDenseScatter", "",
                     {{"sp_indices", {places}}, {"sp_shape", {shape}}, {"sp_values", {Any({3})}}, {"like", {Any(dense)}}}});
   }
-  rows.push_back({"SparseTensorDenseAdd", "",
-                  {{"a_indices", {Places({0, 1, 1, 0, 0, 1}, {3, 2})}}, {"a_values", {Any({3})}}, {"a_shape", {shape}}, {"b", {Any({2, 3})}}},
-                  Types::kBoth});
+  rows.push_back(
+      {"SparseTensorDenseAdd",
+       "",
+       {{"a_indices", {SparsePlaces({0, 1, 1, 0, 0, 1}, {3, 2})}}, {"a_values", {Any({3})}}, {"a_shape", {shape}}, {"b", {Any({2, 3})}}},
+       Types::kBoth});
 }
 
-void AddRows(std::vector<GradientRow>& rows) {
-  const Fill places = Places({0, 1, 1, 0, 1, 2, 1, 3}, {4, 2}), shape = Numbers({3, 4});
+void AddSparseRows(std::vector<GradientRow>& rows) {
+  const Fill places = SparsePlaces({0, 1, 1, 0, 1, 2, 1, 3}, {4, 2}), shape = Numbers({3, 4});
   for (const char* block : {"SparseSoftmax", "SparseRowSums"}) {
     rows.push_back({block, "", {{"sp_indices", {places}}, {"sp_values", {Any({4})}}, {"sp_shape", {shape}}}});
   }
-  GradientRow filled{"SparseFillEmptyRows", "",
-                     {{"indices", {Places({3, 1, 1, 0, 1, 2}, {3, 2})}}, {"values", {Any({3})}}, {"dense_shape", {Numbers({5, 3})}},
+  GradientRow filled{"SparseFillEmptyRows",
+                     "",
+                     {{"indices", {SparsePlaces({3, 1, 1, 0, 1, 2}, {3, 2})}},
+                      {"values", {Any({3})}},
+                      {"dense_shape", {Numbers({5, 3})}},
                       {"default_value", {Any({})}}},
                      Types::kBoth};
   filled.orders = 1;  // TensorFlow has no gradient of the gradient
   filled.ys = {"output_values"};
   rows.push_back(std::move(filled));
-  GradientRow sum{"SparseAdd", "",
-                  {{"a_indices", {Places({0, 1, 1, 0}, {2, 2})}}, {"a_values", {Any({2})}}, {"a_shape", {shape}},
-                   {"b_indices", {Places({0, 0, 1, 0, 2, 3}, {3, 2})}}, {"b_values", {Any({3})}}, {"b_shape", {shape}},
+  GradientRow sum{"SparseAdd",
+                  "",
+                  {{"a_indices", {SparsePlaces({0, 1, 1, 0}, {2, 2})}},
+                   {"a_values", {Any({2})}},
+                   {"a_shape", {shape}},
+                   {"b_indices", {SparsePlaces({0, 0, 1, 0, 2, 3}, {3, 2})}},
+                   {"b_values", {Any({3})}},
+                   {"b_shape", {shape}},
                    {"thresh", {Value(Tensor::Scalar<float>(0))}}},
                   Types::kBoth};
   sum.orders = 1;  // the gradient is not differentiable, by TensorFlow
@@ -72,8 +84,8 @@ void AddRows(std::vector<GradientRow>& rows) {
 }
 
 /// Blocks that move values, and sums, with places out of order and one that repeats.
-void AddMoves(std::vector<GradientRow>& rows) {
-  const Fill places = Places({2, 1, 0, 3, 2, 0, 1, 1, 2, 1}, {5, 2}), shape = Numbers({3, 4});
+void AddSparseMoves(std::vector<GradientRow>& rows) {
+  const Fill places = SparsePlaces({2, 1, 0, 3, 2, 0, 1, 1, 2, 1}, {5, 2}), shape = Numbers({3, 4});
   const auto add = [&](const char* block, const char* attrs, std::vector<std::pair<std::string, std::vector<Fill>>> inputs,
                        std::vector<std::string> ys) {
     GradientRow row{block, attrs, std::move(inputs), Types::kBoth};
@@ -104,10 +116,10 @@ void AddMoves(std::vector<GradientRow>& rows) {
 
 std::vector<GradientRow> SparseGradients() {
   std::vector<GradientRow> rows;
-  AddProducts(rows);
+  AddSparseProducts(rows);
   AddDense(rows);
-  AddRows(rows);
-  AddMoves(rows);
+  AddSparseRows(rows);
+  AddSparseMoves(rows);
   return rows;
 }
 

@@ -40,7 +40,7 @@ struct BundleTest {
   fs::path data(const std::string& prefix) const { return folder.path() / (prefix + ".data-00000-of-00001"); }
 };
 
-Tensor Numbers(int64_t count, int seed) {
+Tensor SeededValues(int64_t count, int seed) {
   Tensor tensor = Tensor::Allocate(DType::kInt32, Shape{count}).value();
   std::mt19937 random(static_cast<unsigned>(seed));
   for (int32_t& value : tensor.values<int32_t>()) value = static_cast<int32_t>(random());
@@ -56,8 +56,8 @@ Tensor Words(int64_t count, size_t longest) {
 
 TEST_CASE("Large tensors and many strings are saved and read", "[checkpoint]") {
   BundleTest test;
-  const Tensor numbers = Numbers(3'000'000, 1), words = Words(200'000, 40), texts = Words(20, 9'000'000);
-  REQUIRE(test.Save("ck", {{"n", numbers}, {"w", words}, {"t", texts}, {"e", Numbers(0, 1)}}).ok());
+  const Tensor numbers = SeededValues(3'000'000, 1), words = Words(200'000, 40), texts = Words(20, 9'000'000);
+  REQUIRE(test.Save("ck", {{"n", numbers}, {"w", words}, {"t", texts}, {"e", SeededValues(0, 1)}}).ok());
   CHECK(SameBits(test.Read("ck", "n").value(), numbers));
   CHECK(SameBits(test.Read("ck", "w").value(), words));
   CHECK(SameBits(test.Read("ck", "t").value(), texts));
@@ -66,7 +66,7 @@ TEST_CASE("Large tensors and many strings are saved and read", "[checkpoint]") {
 
 TEST_CASE("A run that is to end neither writes a checkpoint nor reads one to its end", "[checkpoint]") {
   BundleTest test;
-  const Tensor numbers = Numbers(8'000'000, 1), words = Words(400'000, 20), old = Numbers(3, 2);
+  const Tensor numbers = SeededValues(8'000'000, 1), words = Words(400'000, 20), old = SeededValues(3, 2);
   REQUIRE(test.Save("ck", {{"n", old}}).ok());
   for (const Tensor& value : {numbers, words}) {
     REQUIRE(test.Save("large", {{"n", value}}).ok());
@@ -83,7 +83,7 @@ TEST_CASE("A run that is to end neither writes a checkpoint nor reads one to its
 
 TEST_CASE("What is read of a version 2 checkpoint counts in the memory budget", "[checkpoint][memory]") {
   BundleTest test;
-  std::vector<NamedTensor> many{{"large", Numbers(1'000'000, 1)}, {"words", Words(100'000, 40)}};
+  std::vector<NamedTensor> many{{"large", SeededValues(1'000'000, 1)}, {"words", Words(100'000, 40)}};
   for (int i = 0; i < 2000; ++i) many.push_back({Cat("tensor/", i), Tensor::Of<float>({1})});
   REQUIRE(test.Save("ck", many).ok());
   const auto little = std::make_shared<MemoryBudget>(int64_t{1} << 17), some = std::make_shared<MemoryBudget>(int64_t{2} << 20);
@@ -97,7 +97,7 @@ TEST_CASE("What is read of a version 2 checkpoint counts in the memory budget", 
 
 /// Small tensors of every kind that is read in its own way.
 std::vector<std::pair<std::string, Tensor>> Kinds() {
-  return {{"b", Tensor::Of<bool>({true, false, true})}, {"n", Numbers(5, 3)}, {"s", Tensor::Of<String>({"one", "", "three"})}};
+  return {{"b", Tensor::Of<bool>({true, false, true})}, {"n", SeededValues(5, 3)}, {"s", Tensor::Of<String>({"one", "", "three"})}};
 }
 
 TEST_CASE("Every flipped byte and every truncation of a version 2 checkpoint is found", "[checkpoint]") {
@@ -188,7 +188,7 @@ TEST_CASE("Checkpoints that cannot be merged stay as they are", "[checkpoint]") 
   BundleTest test;
   Services services;
   services.workers = &test.workers;
-  const Tensor a = Numbers(3, 1), b = Numbers(4, 2);
+  const Tensor a = SeededValues(3, 1), b = SeededValues(4, 2);
   REQUIRE(test.Save("p/a", {{"a", a}}).ok());
   REQUIRE(test.Save("p/b", {{"b", b}}).ok());
   const auto merge = [&](const std::vector<std::string>& from, const std::string& to) {

@@ -320,9 +320,9 @@ std::string Compressed(std::string_view plain) {
   };
   std::string packed;
   snappy::Compress(plain.data(), static_cast<size_t>(meta_offset) - kTrailerBytes, &packed);
-  BlockBuilder index(1);
+  TableBlockBuilder index(1);
   index.Add("\xff", add(packed, kSnappyBlock));
-  std::string end = add(BlockBuilder(1).Take(), kPlainBlock);
+  std::string end = add(TableBlockBuilder(1).Take(), kPlainBlock);
   end += add(index.Take(), kPlainBlock);
   end.resize(kFooterBytes - sizeof(uint64_t));
   PutFixed(end, kTableMagic);

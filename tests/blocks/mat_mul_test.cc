@@ -10,13 +10,13 @@
 namespace weft::kit {
 namespace {
 
-struct Sizes {
+struct ProductSizes {
   int64_t rows, inner, columns;
 };
 
 /// Small whole numbers: products and their sums are exact in every type.
 template <class T>
-Tensor Whole(Shape shape, uint32_t seed) {
+Tensor WholeFactors(Shape shape, uint32_t seed) {
   Tensor tensor = Tensor::Allocate(kDTypeOf<T>, shape).value();
   uint32_t state = seed;
   for (T& value : tensor.values<T>()) {
@@ -28,7 +28,7 @@ Tensor Whole(Shape shape, uint32_t seed) {
 }
 
 template <class T>
-Tensor PlainProduct(const Tensor& a, bool ta, const Tensor& b, bool tb, const Sizes& s) {
+Tensor PlainProduct(const Tensor& a, bool ta, const Tensor& b, bool tb, const ProductSizes& s) {
   using Wide = std::conditional_t<Complex<T>, complex128, double>;
   Tensor product = Tensor::Allocate(kDTypeOf<T>, Shape{s.rows, s.columns}).value();
   const auto x = a.values<T>(), y = b.values<T>();
@@ -45,12 +45,12 @@ Tensor PlainProduct(const Tensor& a, bool ta, const Tensor& b, bool tb, const Si
 }
 
 template <class T>
-void CheckProducts(const Sizes& s) {
+void CheckProducts(const ProductSizes& s) {
   for (int transposes = 0; transposes < 4; ++transposes) {
     const bool ta = (transposes & 1) != 0, tb = (transposes & 2) != 0;
     INFO(ToString(kDTypeOf<T>) << " " << s.rows << " by " << s.inner << " by " << s.columns << ", transposes " << ta << " " << tb);
-    const Tensor a = Whole<T>(ta ? Shape{s.inner, s.rows} : Shape{s.rows, s.inner}, 1);
-    const Tensor b = Whole<T>(tb ? Shape{s.columns, s.inner} : Shape{s.inner, s.columns}, 2);
+    const Tensor a = WholeFactors<T>(ta ? Shape{s.inner, s.rows} : Shape{s.rows, s.inner}, 1);
+    const Tensor b = WholeFactors<T>(tb ? Shape{s.columns, s.inner} : Shape{s.inner, s.columns}, 2);
     const BlockResult result =
         BlockTester(Catalog(), "MatMul").Attrs(Cat("transpose_a_ = ", ta, ";transpose_b_ = ", tb, ";")).Input("a", a).Input("b", b).Run();
     INFO(ToString(result.status));
@@ -60,7 +60,7 @@ void CheckProducts(const Sizes& s) {
 }
 
 TEST_CASE("Products are computed by the implementation that their sizes choose", "[matmul]") {
-  const auto chosen = [](const Sizes& s, bool turned = false) {
+  const auto chosen = [](const ProductSizes& s, bool turned = false) {
     kernels::Product<float> p{s.rows, s.columns, s.inner, {nullptr, s.inner, 1}, {nullptr, s.columns, 1}, nullptr, s.columns};
     if (turned) p.right = {nullptr, 1, s.inner};
     return std::string(kernels::NameOf(kernels::ChooseGemm(p)));
@@ -76,15 +76,16 @@ TEST_CASE("Products are computed by the implementation that their sizes choose",
 }
 
 TEST_CASE("Large products of floats, in tiles", "[matmul]") {
-  for (const Sizes& s : {Sizes{97, 257, 300}, Sizes{200, 30, 40}, Sizes{13, 700, 33}, Sizes{500, 20, 513}, Sizes{784, 100, 10},
-                         Sizes{32, 400, 512}, Sizes{9, 400, 70}, Sizes{6, 1000, 6}}) {
+  for (const ProductSizes& s :
+       {ProductSizes{97, 257, 300}, ProductSizes{200, 30, 40}, ProductSizes{13, 700, 33}, ProductSizes{500, 20, 513},
+        ProductSizes{784, 100, 10}, ProductSizes{32, 400, 512}, ProductSizes{9, 400, 70}, ProductSizes{6, 1000, 6}}) {
     CheckProducts<float>(s);
     CheckProducts<double>(s);
   }
 }
 
 TEST_CASE("Large products of other types, in tiles", "[matmul]") {
-  const Sizes s{101, 150, 270};
+  const ProductSizes s{101, 150, 270};
   CheckProducts<half>(s);
   CheckProducts<bfloat16>({101, 25, 270});  // sums that bfloat16 holds
   CheckProducts<int16_t>(s);
@@ -96,21 +97,22 @@ TEST_CASE("Large products of other types, in tiles", "[matmul]") {
 }
 
 TEST_CASE("Products with few rows or columns", "[matmul]") {
-  const Sizes thin[] = {{1, 1500, 700}, {700, 1100, 1}, {3, 130, 900}, {900, 130, 4},
-                        {1, 100000, 1}, {2, 3, 5000},   {0, 5, 300},   {300, 0, 300}};
-  for (const Sizes& s : thin) {
+  const ProductSizes thin[] = {{1, 1500, 700}, {700, 1100, 1}, {3, 130, 900}, {900, 130, 4},
+                               {1, 100000, 1}, {2, 3, 5000},   {0, 5, 300},   {300, 0, 300}};
+  for (const ProductSizes& s : thin) {
     CheckProducts<float>(s);
     CheckProducts<int32_t>(s);
   }
   // Of five to twelve, along whose inner dimension whole registers are read: no multiple of them, and longer than what is laid out.
-  for (const Sizes& s : {Sizes{100, 784, 10}, Sizes{9, 77, 60}, Sizes{70, 2100, 5}, Sizes{12, 1030, 333}, Sizes{8, 65, 11}, Sizes{65, 5, 7},
-                         Sizes{129, 770, 12}, Sizes{5, 300, 1000}}) {
+  for (const ProductSizes& s : {ProductSizes{100, 784, 10}, ProductSizes{9, 77, 60}, ProductSizes{70, 2100, 5}, ProductSizes{12, 1030, 333},
+                                ProductSizes{8, 65, 11}, ProductSizes{65, 5, 7}, ProductSizes{129, 770, 12}, ProductSizes{5, 300, 1000}}) {
     CheckProducts<float>(s);
     CheckProducts<double>(s);
   }
   CheckProducts<half>({3, 130, 900});
   CheckProducts<bfloat16>({900, 25, 2});
-  for (const Sizes& s : {Sizes{1, 130, 300}, Sizes{2, 200, 131}, Sizes{4, 150, 68}}) {  // sums that small integers may hold or not
+  for (const ProductSizes& s :
+       {ProductSizes{1, 130, 300}, ProductSizes{2, 200, 131}, ProductSizes{4, 150, 68}}) {  // sums that small integers may hold or not
     CheckProducts<int16_t>(s);
     CheckProducts<int64_t>(s);
     CheckProducts<half>(s);
@@ -155,7 +157,7 @@ std::vector<T> InTiles(kernels::Product<T> p, bool shared, bool backwards) {
 }
 
 template <class T>
-void CheckShared(const Sizes& s, bool transposed) {
+void CheckShared(const ProductSizes& s, bool transposed) {
   INFO(ToString(kDTypeOf<T>) << " " << s.rows << " by " << s.inner << " by " << s.columns << ", transposed " << transposed);
   Tensor a = Tensor::Allocate(kDTypeOf<T>, Shape{s.rows, s.inner}).value(),
          b = Tensor::Allocate(kDTypeOf<T>, Shape{s.inner, s.columns}).value();
@@ -174,7 +176,7 @@ void CheckShared(const Sizes& s, bool transposed) {
 }
 
 TEST_CASE("Tiles that share a packed operand give the bits of tiles that pack for themselves", "[matmul]") {
-  for (const Sizes& s : {Sizes{450, 330, 513}, Sizes{400, 70, 560}, Sizes{393, 700, 545}}) {
+  for (const ProductSizes& s : {ProductSizes{450, 330, 513}, ProductSizes{400, 70, 560}, ProductSizes{393, 700, 545}}) {
     CheckShared<float>(s, false);
     CheckShared<float>(s, true);
     CheckShared<double>(s, false);
@@ -185,10 +187,11 @@ TEST_CASE("Tiles that share a packed operand give the bits of tiles that pack fo
 
 /// A product with one side of five to twelve, added to what is there in a wider matrix or not, in slices or not.
 template <class T>
-void CheckSkinny(const Sizes& s, bool turned, bool add, bool shared) {
+void CheckSkinny(const ProductSizes& s, bool turned, bool add, bool shared) {
   INFO(ToString(kDTypeOf<T>) << " " << s.rows << " by " << s.inner << " by " << s.columns << ", turned " << turned << ", shared "
                              << shared);
-  const Tensor a = Whole<T>(turned ? Shape{s.inner, s.rows} : Shape{s.rows, s.inner}, 3), b = Whole<T>(Shape{s.inner, s.columns}, 4);
+  const Tensor a = WholeFactors<T>(turned ? Shape{s.inner, s.rows} : Shape{s.rows, s.inner}, 3),
+               b = WholeFactors<T>(Shape{s.inner, s.columns}, 4);
   const Tensor product = PlainProduct<T>(a, turned, b, false, s);
   const int64_t stride = s.columns + (add ? 5 : 0);
   std::vector<T> out(static_cast<size_t>(s.rows * stride) + 1, T(7));
@@ -207,11 +210,11 @@ void CheckSkinny(const Sizes& s, bool turned, bool add, bool shared) {
 }
 
 TEST_CASE("Sums of thin products, in pieces that threads share, are those of whole ones", "[matmul]") {
-  for (const Sizes& s : {Sizes{1, 1024, 1024}, Sizes{3, 700, 555}, Sizes{2, 5000, 67}}) {
+  for (const ProductSizes& s : {ProductSizes{1, 1024, 1024}, ProductSizes{3, 700, 555}, ProductSizes{2, 5000, 67}}) {
     CheckShared<float>(s, false);
     CheckShared<double>(s, false);
   }
-  for (const Sizes& s : {Sizes{1, 200003, 1}, Sizes{4, 70001, 5}, Sizes{5, 70001, 2}}) {
+  for (const ProductSizes& s : {ProductSizes{1, 200003, 1}, ProductSizes{4, 70001, 5}, ProductSizes{5, 70001, 2}}) {
     CheckShared<float>(s, true);
     CheckShared<double>(s, true);
     CheckShared<half>(s, true);
@@ -221,8 +224,9 @@ TEST_CASE("Sums of thin products, in pieces that threads share, are those of who
 }
 
 TEST_CASE("Thin products leave alone what lies between and after their results", "[matmul]") {
-  for (const Sizes& s : {Sizes{3, 784, 1100}, Sizes{1100, 784, 3}, Sizes{4, 1030, 261}, Sizes{2, 300, 77}, Sizes{70, 200, 1},
-                         Sizes{1, 131, 1}, Sizes{500, 1500, 2}, Sizes{2, 4101, 3}}) {
+  for (const ProductSizes& s :
+       {ProductSizes{3, 784, 1100}, ProductSizes{1100, 784, 3}, ProductSizes{4, 1030, 261}, ProductSizes{2, 300, 77},
+        ProductSizes{70, 200, 1}, ProductSizes{1, 131, 1}, ProductSizes{500, 1500, 2}, ProductSizes{2, 4101, 3}}) {
     for (int kind = 0; kind < 8; ++kind) {
       CheckSkinny<float>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
       CheckSkinny<double>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
@@ -234,7 +238,7 @@ TEST_CASE("Thin products leave alone what lies between and after their results",
 template <class T>
 void CheckApart(int64_t few, int64_t inner, int64_t many, bool on_left) {
   INFO(ToString(kDTypeOf<T>) << " " << few << " by " << inner << " by " << many << ", on the left " << on_left);
-  const Tensor x = Whole<T>(Shape{few, inner}, 5), matrix = Whole<T>(Shape{inner * many * 6}, 6);
+  const Tensor x = WholeFactors<T>(Shape{few, inner}, 5), matrix = WholeFactors<T>(Shape{inner * many * 6}, 6);
   const int64_t step = 2, stride = 3 * many;
   const kernels::MatrixView<T> vectors{x.values<T>().data(), inner, 1}, apart{matrix.values<T>().data(), stride, step};
   std::vector<T> out(static_cast<size_t>(few * many));
@@ -269,7 +273,8 @@ TEST_CASE("Thin products by matrices whose elements lie apart", "[matmul]") {
 }
 
 TEST_CASE("Narrow products leave alone what lies between and after their results", "[matmul]") {
-  for (const Sizes& s : {Sizes{100, 784, 10}, Sizes{784, 100, 10}, Sizes{10, 784, 90}, Sizes{61, 1500, 12}, Sizes{333, 300, 5}}) {
+  for (const ProductSizes& s : {ProductSizes{100, 784, 10}, ProductSizes{784, 100, 10}, ProductSizes{10, 784, 90},
+                                ProductSizes{61, 1500, 12}, ProductSizes{333, 300, 5}}) {
     for (int kind = 0; kind < 8; ++kind) {
       CheckSkinny<float>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
       CheckSkinny<double>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
@@ -278,8 +283,8 @@ TEST_CASE("Narrow products leave alone what lies between and after their results
 }
 
 TEST_CASE("A product can be added to what is there, and lie in a wider matrix", "[matmul]") {
-  for (const Sizes& s : {Sizes{2, 2, 2}, Sizes{3, 40, 300}, Sizes{30, 300, 40}}) {
-    const Tensor a = Whole<float>(Shape{s.rows, s.inner}, 3), b = Whole<float>(Shape{s.inner, s.columns}, 4);
+  for (const ProductSizes& s : {ProductSizes{2, 2, 2}, ProductSizes{3, 40, 300}, ProductSizes{30, 300, 40}}) {
+    const Tensor a = WholeFactors<float>(Shape{s.rows, s.inner}, 3), b = WholeFactors<float>(Shape{s.inner, s.columns}, 4);
     const Tensor product = PlainProduct<float>(a, false, b, false, s);
     const int64_t stride = s.columns + 5;
     std::vector<float> out(static_cast<size_t>(s.rows * stride), 7.0f);
@@ -324,10 +329,11 @@ TEST_CASE("No product of some size needs more workspace than is planned for all 
 }
 
 template <class T>
-void CheckBatch(const Sizes& s, int64_t count) {
+void CheckBatch(const ProductSizes& s, int64_t count) {
   INFO(ToString(kDTypeOf<T>) << ", " << count << " of " << s.rows << " by " << s.inner << " by " << s.columns);
   for (bool adjoint : {false, true}) {
-    const Tensor x = Whole<T>(Shape{count, s.rows, s.inner}, 7), y = Whole<T>(adjoint ? Shape{count, s.columns, s.inner} : Shape{count, s.inner, s.columns}, 8);
+    const Tensor x = WholeFactors<T>(Shape{count, s.rows, s.inner}, 7),
+                 y = WholeFactors<T>(adjoint ? Shape{count, s.columns, s.inner} : Shape{count, s.inner, s.columns}, 8);
     const BlockResult result =
         BlockTester(Catalog(), "BatchMatMulV2").Attrs(Cat("adj_y_ = ", adjoint, ";")).Input("x", x).Input("y", y).Run();
     INFO(ToString(result.status));

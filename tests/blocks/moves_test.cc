@@ -21,12 +21,12 @@ Tensor Counting(const Index& dims) {
   return tensor;
 }
 
-Tensor Numbers(const Index& values, Index dims) {
+Tensor ValuesAt(const Index& values, Index dims) {
   Tensor tensor = Tensor::Allocate(DType::kInt64, Shape(dims)).value();
   std::copy(values.begin(), values.end(), tensor.values<int64_t>().begin());
   return tensor;
 }
-Tensor Vector(const Index& values) { return Numbers(values, {static_cast<int64_t>(values.size())}); }
+Tensor Vector(const Index& values) { return ValuesAt(values, {static_cast<int64_t>(values.size())}); }
 
 int64_t PlaceOf(const Index& at, const Shape& shape) {
   int64_t place = 0;
@@ -74,7 +74,7 @@ void CheckSlices() {
 template <class T>
 void CheckFrames() {
   const Tensor x = Counting<T>({30, 40, 5, 6});
-  const Tensor paddings = Numbers({1, 2, 20, 3, 0, 0, 0, 0}, {4, 2});
+  const Tensor paddings = ValuesAt({1, 2, 20, 3, 0, 0, 0, 0}, {4, 2});
   Tensor y = Output(BlockTester(Catalog(), "Pad").Input("input", x).Input("paddings", paddings).Run(), "output");
   CHECK(Agrees<T>(x, y, [](Index& at) { return at[0] -= 1, at[1] -= 20, at[0] >= 0 && at[0] < 30 && at[1] >= 0 && at[1] < 40; }));
   const auto mirrored = [](int64_t i, int64_t size) { return i < 0 ? -i : i < size ? i : 2 * size - 2 - i; };
@@ -87,7 +87,7 @@ void CheckFrames() {
 template <class T>
 void CheckWideFrame() {
   const Tensor x = Counting<T>({3, 70000});
-  const Tensor paddings = Numbers({0, 1, 66000, 5}, {2, 2});
+  const Tensor paddings = ValuesAt({0, 1, 66000, 5}, {2, 2});
   const Tensor y = Output(BlockTester(Catalog(), "Pad").Input("input", x).Input("paddings", paddings).Run(), "output");
   CHECK(Agrees<T>(x, y, [](Index& at) { return at[1] -= 66000, at[0] < 3 && at[1] >= 0 && at[1] < 70000; }));
 }
@@ -102,7 +102,7 @@ void CheckJoin(int64_t outer, const Index& sizes, int64_t inner) {
     parts.push_back(Counting<T>({outer, size, inner}));
     first.push_back(first.back() + size);
   }
-  const Tensor joined = Output(concat.Inputs("values", parts).Input("axis", Numbers({1}, {})).Run(), "output");
+  const Tensor joined = Output(concat.Inputs("values", parts).Input("axis", ValuesAt({1}, {})).Run(), "output");
   REQUIRE(joined.shape() == Shape{outer, first.back(), inner});
   const BlockResult cut = BlockTester(Catalog(), "SplitV").Attrs(Cat("num_split_ = ", sizes.size(), ";")).Input("value", joined)
                               .Input("size_splits", Vector(sizes)).Input("axis", Tensor::Scalar<int32_t>(1)).Run();
@@ -125,7 +125,7 @@ void CheckStack() {
 template <class T>
 void CheckSpace() {
   const Tensor x = Counting<T>({2, 90, 119, 3});
-  const Tensor crops = Numbers({3, 1, 0, 1}, {2, 2});
+  const Tensor crops = ValuesAt({3, 1, 0, 1}, {2, 2});
   const Tensor blocks = Vector({2, 4});
   BlockTester to_batch(Catalog(), "SpaceToBatchND"), to_space(Catalog(), "BatchToSpaceND");
   const Tensor y = Output(to_batch.Input("input", x).Input("block_shape", blocks).Input("paddings", crops).Run(), "output");

@@ -11,7 +11,7 @@
 namespace weft::kit {
 namespace {
 
-/// Numbers from 0 to 1. With a pattern along a channel, all roundings of its sums might go one way.
+/// GroupedValues from 0 to 1. With a pattern along a channel, all roundings of its sums might go one way.
 class Units {
  public:
   explicit Units(uint32_t seed) : bits_(seed) {}
@@ -22,19 +22,19 @@ class Units {
 };
 
 /// As elements at ((row * channels + c) * inner + i).
-struct Sizes {
+struct GroupSizes {
   int64_t rows, channels, inner;
   const char* layout;
 };
 
-Sizes SizesOf(const Shape& shape, bool channels_last) {
+GroupSizes SizesOf(const Shape& shape, bool channels_last) {
   const int rank = shape.rank(), axis = channels_last ? rank - 1 : 1;
   const char* const layouts[] = {"data_format_ = NCHW;", "data_format_ = NCDHW;", "data_format_ = NHWC;", "data_format_ = NDHWC;"};
   return {shape.count(0, axis), shape[axis], shape.count(axis + 1, rank), layouts[(channels_last ? 2 : 0) + rank - 4]};
 }
 
 template <class T>
-Tensor Numbers(const Shape& shape, const Sizes& sizes, uint32_t seed) {
+Tensor GroupedValues(const Shape& shape, const GroupSizes& sizes, uint32_t seed) {
   Tensor tensor = Tensor::Allocate(kDTypeOf<T>, shape).value();
   Units unit(seed);
   for (int64_t i = 0; i < tensor.count(); ++i) {
@@ -56,7 +56,7 @@ template <class T>
 class Norm {
  public:
   explicit Norm(const Shape& shape, bool channels_last = false)
-      : sizes_(SizesOf(shape, channels_last)), x_(Numbers<T>(shape, sizes_, 40503)), g_(Numbers<T>(shape, sizes_, 977)) {}
+      : sizes_(SizesOf(shape, channels_last)), x_(GroupedValues<T>(shape, sizes_, 40503)), g_(GroupedValues<T>(shape, sizes_, 977)) {}
 
   void Check() {
     const Tensor none = Tensor::Of<float>({});
@@ -110,7 +110,7 @@ class Norm {
     return wrong;
   }
 
-  Sizes sizes_;
+  GroupSizes sizes_;
   Tensor x_, g_, scale_ = ByChannel(sizes_.channels, 3), offset_ = ByChannel(sizes_.channels, 5);
 };
 

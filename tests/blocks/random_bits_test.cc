@@ -17,9 +17,9 @@ uint64_t Fingerprint(const Tensor& tensor) {
   return hash;
 }
 
-using Inputs = std::vector<std::pair<std::string, Tensor>>;
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-void CheckBits(const std::string& block, const std::string& attrs, const Inputs& inputs, uint64_t fingerprint) {
+void CheckBits(const std::string& block, const std::string& attrs, const NamedTensors& inputs, uint64_t fingerprint) {
   BlockTester tester(Catalog(), block);
   tester.Attrs(attrs + "seed_ = 7;seed2_ = 13;");
   std::string title = block + " " + attrs;
@@ -35,11 +35,11 @@ void CheckBits(const std::string& block, const std::string& attrs, const Inputs&
 }
 
 Tensor Sizes(std::initializer_list<int32_t> sizes) { return Tensor::Of<int32_t>(sizes); }
-Tensor Numbers(DType dtype, const std::vector<double>& numbers, std::optional<Shape> shape = std::nullopt) {
+Tensor GivenNumbers(DType dtype, const std::vector<double>& numbers, std::optional<Shape> shape = std::nullopt) {
   const Shape sizes = shape.value_or(Shape{static_cast<int64_t>(numbers.size())});
   return FromNumbers(dtype, sizes, std::vector<complex128>(numbers.begin(), numbers.end()));
 }
-Tensor Number(DType dtype, double number) { return Numbers(dtype, {number}, Shape{}); }
+Tensor Number(DType dtype, double number) { return GivenNumbers(dtype, {number}, Shape{}); }
 
 TEST_CASE("Random numbers of one distribution are TensorFlow's to the bit", "[random]") {
   struct Row {
@@ -75,11 +75,12 @@ TEST_CASE("Random integers and orders are TensorFlow's", "[random]") {
 
 TEST_CASE("Gamma and Poisson numbers are TensorFlow's to the bit", "[random]") {
   const std::vector<double> alphas = {0.01, 0.3, 1.0, 1.5, 8.0, 300.0};
-  CheckBits("RandomGamma", "", {{"shape", Sizes({4001})}, {"alpha", Numbers(DType::kFloat, alphas)}}, 0x528a41f965d690c7);
-  CheckBits("RandomGamma", "", {{"shape", Sizes({4001})}, {"alpha", Numbers(DType::kDouble, alphas)}}, 0xce308f9f236abf4d);
-  CheckBits("RandomGamma", "", {{"shape", Sizes({4001})}, {"alpha", Numbers(DType::kHalf, alphas)}}, 0x28f73d0fd2fb391a);
+  CheckBits("RandomGamma", "", {{"shape", Sizes({4001})}, {"alpha", GivenNumbers(DType::kFloat, alphas)}}, 0x528a41f965d690c7);
+  CheckBits("RandomGamma", "", {{"shape", Sizes({4001})}, {"alpha", GivenNumbers(DType::kDouble, alphas)}}, 0xce308f9f236abf4d);
+  CheckBits("RandomGamma", "", {{"shape", Sizes({4001})}, {"alpha", GivenNumbers(DType::kHalf, alphas)}}, 0x28f73d0fd2fb391a);
 
-  const Tensor rates = Numbers(DType::kDouble, {0, 0.1, 2, 9.99, 10, 33, 1000}), large = Numbers(DType::kDouble, {1e6, 1e9, 1e15});
+  const Tensor rates = GivenNumbers(DType::kDouble, {0, 0.1, 2, 9.99, 10, 33, 1000}),
+               large = GivenNumbers(DType::kDouble, {1e6, 1e9, 1e15});
   const std::pair<const char*, uint64_t> expected[] = {{"DT_HALF", 0x82f5aac5449a86ba},   {"DT_FLOAT", 0x7605f78954178845},
                                                        {"DT_DOUBLE", 0x41b4d7ce5095efbb}, {"DT_INT32", 0x7dec5b540e2e657b},
                                                        {"DT_INT64", 0x7cab968f249d9a4b}};
@@ -97,7 +98,7 @@ TEST_CASE("Drawn classes are TensorFlow's", "[random]") {
                                                  {DType::kHalf, 0x7e4e0f5643ea5e40},
                                                  {DType::kBFloat16, 0x35de54148024c080}};
   for (const auto& [dtype, fingerprint] : expected) {
-    const Inputs inputs = {{"logits", Numbers(dtype, logits, Shape{300, 7})}, {"num_samples", Tensor::Scalar<int32_t>(33)}};
+    const NamedTensors inputs = {{"logits", GivenNumbers(dtype, logits, Shape{300, 7})}, {"num_samples", Tensor::Scalar<int32_t>(33)}};
     CheckBits("Multinomial", "", inputs, fingerprint);
   }
 }
@@ -123,11 +124,11 @@ TEST_CASE("Normal numbers between limits are TensorFlow's to the bit, by every m
        0x2bc210066c673f33}};
   for (const Row& row : rows) {
     const auto inputs = [&](Tensor sizes, Tensor means, double low, double high) {
-      return Inputs{{"shape", sizes},
-                    {"means", means},
-                    {"stdevs", Number(row.dtype, 1.5)},
-                    {"minvals", Number(row.dtype, low)},
-                    {"maxvals", Number(row.dtype, high)}};
+      return NamedTensors{{"shape", sizes},
+                          {"means", means},
+                          {"stdevs", Number(row.dtype, 1.5)},
+                          {"minvals", Number(row.dtype, low)},
+                          {"maxvals", Number(row.dtype, high)}};
     };
     for (size_t i = 0; i < 7; ++i) {
       CheckBits("ParameterizedTruncatedNormal", "", inputs(Sizes({3001}), Number(row.dtype, 0.5), limits[i].first, limits[i].second),
@@ -135,14 +136,14 @@ TEST_CASE("Normal numbers between limits are TensorFlow's to the bit, by every m
     }
     std::vector<double> means;
     for (int i = 0; i < 50; ++i) means.push_back(i % 7 - 3);
-    CheckBits("ParameterizedTruncatedNormal", "", inputs(Sizes({50, 31}), Numbers(row.dtype, means), -2, 2.5), row.batches);
+    CheckBits("ParameterizedTruncatedNormal", "", inputs(Sizes({50, 31}), GivenNumbers(row.dtype, means), -2, 2.5), row.batches);
   }
 }
 
 TEST_CASE("Gamma numbers move with alpha as the distribution's quantiles do", "[random]") {
   // What Igamma gives for alpha and the number stays the same: d number / d alpha = -(dP / d alpha) / (dP / d number).
   const std::vector<double> alphas = {0.2, 0.9, 1.0, 3.5, 40.0};
-  const auto run = [](const char* block, Inputs inputs, const char* attrs, const char* output) {
+  const auto run = [](const char* block, NamedTensors inputs, const char* attrs, const char* output) {
     BlockTester tester(Catalog(), block);
     tester.Attrs(attrs);
     for (auto& [port, value] : inputs) tester.Input(port, std::move(value));
@@ -153,15 +154,15 @@ TEST_CASE("Gamma numbers move with alpha as the distribution's quantiles do", "[
     return std::vector<double>(values.begin(), values.end());
   };
   const auto igamma = [&](const std::vector<double>& a, const std::vector<double>& x) {
-    return run("Igamma", {{"a", Numbers(DType::kDouble, a)}, {"x", Numbers(DType::kDouble, x)}}, "", "z");
+    return run("Igamma", {{"a", GivenNumbers(DType::kDouble, a)}, {"x", GivenNumbers(DType::kDouble, x)}}, "", "z");
   };
   const auto moved = [](std::vector<double> values, double factor) {
     for (double& value : values) value *= factor;
     return values;
   };
-  const Tensor alpha = Numbers(DType::kDouble, alphas);
+  const Tensor alpha = GivenNumbers(DType::kDouble, alphas);
   const auto x = run("RandomGamma", {{"shape", Sizes({})}, {"alpha", alpha}}, "seed_ = 7;seed2_ = 13;", "output");
-  const auto slopes = run("RandomGammaGrad", {{"alpha", alpha}, {"sample", Numbers(DType::kDouble, x)}}, "", "output");
+  const auto slopes = run("RandomGammaGrad", {{"alpha", alpha}, {"sample", GivenNumbers(DType::kDouble, x)}}, "", "output");
   constexpr double kStep = 1e-5;
   const auto a_above = igamma(moved(alphas, 1 + kStep), x), a_below = igamma(moved(alphas, 1 - kStep), x);
   const auto x_above = igamma(alphas, moved(x, 1 + kStep)), x_below = igamma(alphas, moved(x, 1 - kStep));

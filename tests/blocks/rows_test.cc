@@ -11,7 +11,7 @@ namespace {
 
 /// Small whole numbers: sums of them are exact in every type used here.
 template <class T>
-Tensor Whole(const Shape& shape, uint32_t seed, int below = 7) {
+Tensor WholeBelow(const Shape& shape, uint32_t seed, int below = 7) {
   std::mt19937 random(seed);
   Tensor tensor = Tensor::Allocate(kDTypeOf<T>, shape).value();
   for (T& value : tensor.values<T>()) value = static_cast<T>(static_cast<float>(random() % static_cast<uint32_t>(below)));
@@ -33,18 +33,18 @@ Tensor RunOne(BlockTester& tester, const std::string& port) {
 }
 
 /// Tables of [batches, outer, rows, width], names of [batches, count].
-struct Sizes {
+struct RowSizes {
   int64_t batches, outer, rows, width, count;
 };
-constexpr Sizes kSizes[] = {{1, 1, 50, 1, 90000}, {1, 1, 7, 3, 30000},   {1, 1, 20, 4099, 33}, {1, 1, 3, 70, 2000},
-                            {3, 5, 11, 17, 200},  {1, 40, 300, 9, 120}, {2, 1, 4, 257, 400},  {1, 1, 9000, 5, 4}};
+constexpr RowSizes kSizes[] = {{1, 1, 50, 1, 90000}, {1, 1, 7, 3, 30000},  {1, 1, 20, 4099, 33}, {1, 1, 3, 70, 2000},
+                               {3, 5, 11, 17, 200},  {1, 40, 300, 9, 120}, {2, 1, 4, 257, 400},  {1, 1, 9000, 5, 4}};
 
 template <class T>
-void CheckSizes(const Sizes& s) {
+void CheckSizes(const RowSizes& s) {
   INFO(ToString(kDTypeOf<T>) << " " << s.batches << " " << s.outer << " " << s.rows << " " << s.width << " " << s.count);
   const Shape table{s.batches, s.outer, s.rows, s.width}, gathered{s.batches, s.outer, s.count, s.width};
-  Tensor params = Whole<T>(table, 1), grad = Whole<T>(gathered, 2), axis = Tensor::Scalar<int32_t>(2);
-  Tensor names = Whole<int32_t>(Shape{s.batches, s.count}, 3, static_cast<int>(s.rows));
+  Tensor params = WholeBelow<T>(table, 1), grad = WholeBelow<T>(gathered, 2), axis = Tensor::Scalar<int32_t>(2);
+  Tensor names = WholeBelow<int32_t>(Shape{s.batches, s.count}, 3, static_cast<int>(s.rows));
   Tensor y = RunOne(BlockTester(Catalog(), "GatherV2").Attrs("batch_dims_ = 1;").Input("params", params).Input("indices", names).Input("axis", axis),
                     "output");
   REQUIRE(y.shape() == gathered);
@@ -67,7 +67,7 @@ void CheckSizes(const Sizes& s) {
 }
 
 TEST_CASE("Gathers and their gradients at sizes that are cut into tasks", "[rows]") {
-  for (const Sizes& s : kSizes) {
+  for (const RowSizes& s : kSizes) {
     CheckSizes<float>(s);
     CheckSizes<double>(s);
     CheckSizes<uint8_t>(s);
@@ -76,7 +76,7 @@ TEST_CASE("Gathers and their gradients at sizes that are cut into tasks", "[rows
 
 TEST_CASE("Many halves of one place are summed as floats", "[rows]") {
   const int64_t count = 3000;
-  Tensor updates = Whole<half>(Shape{count}, 5, 2), names = Zeros<int32_t>(Shape{count, 1});
+  Tensor updates = WholeBelow<half>(Shape{count}, 5, 2), names = Zeros<int32_t>(Shape{count, 1});
   Tensor sums = RunOne(BlockTester(Catalog(), "ScatterNd").Input("indices", names).Input("updates", updates).Input("shape", Tensor::Of<int32_t>({1}, Shape{1})),
                        "output");
   float expected = 0;
@@ -86,10 +86,10 @@ TEST_CASE("Many halves of one place are summed as floats", "[rows]") {
 
 TEST_CASE("Updates of a variable by index at sizes that are cut into tasks", "[rows]") {
   for (const char* block : {"ScatterAdd", "ScatterSub", "ScatterUpdate"}) {
-    for (const Sizes& s : {Sizes{1, 1, 40, 300, 500}, Sizes{1, 1, 5000, 1, 70000}, Sizes{1, 1, 6, 1031, 64}}) {
+    for (const RowSizes& s : {RowSizes{1, 1, 40, 300, 500}, RowSizes{1, 1, 5000, 1, 70000}, RowSizes{1, 1, 6, 1031, 64}}) {
       INFO(block << " " << s.rows << " " << s.width << " " << s.count);
-      Tensor ref = Whole<float>(Shape{s.rows, s.width}, 6), updates = Whole<float>(Shape{s.count, s.width}, 7);
-      Tensor names = Whole<int32_t>(Shape{s.count}, 8, static_cast<int>(s.rows));
+      Tensor ref = WholeBelow<float>(Shape{s.rows, s.width}, 6), updates = WholeBelow<float>(Shape{s.count, s.width}, 7);
+      Tensor names = WholeBelow<int32_t>(Shape{s.count}, 8, static_cast<int>(s.rows));
       Tensor y = RunOne(BlockTester(Catalog(), block).Input("ref", ref).Input("indices", names).Input("updates", updates), "output_ref");
       Tensor expected = ref.Clone().value();
       for (int64_t i = 0; i < s.count; ++i) {
@@ -105,9 +105,10 @@ TEST_CASE("Updates of a variable by index at sizes that are cut into tasks", "[r
 }
 
 TEST_CASE("Of many bad indices the first is named, on any number of threads", "[rows]") {
-  Tensor names = Whole<int32_t>(Shape{100000}, 9, 10);
+  Tensor names = WholeBelow<int32_t>(Shape{100000}, 9, 10);
   for (int64_t bad : {99999, 60001, 40000}) names.values<int32_t>()[bad] = 10;
-  const BlockResult result = BlockTester(Catalog(), "Gather").Input("params", Whole<float>(Shape{10}, 1)).Input("indices", names).Run();
+  const BlockResult result =
+      BlockTester(Catalog(), "Gather").Input("params", WholeBelow<float>(Shape{10}, 1)).Input("indices", names).Run();
   CHECK(result.status.code() == Code::kInvalidArgument);
   CHECK(result.status.place().port == "indices");
   CHECK(result.status.message().find("[0, 10), found 10 at position 40000") != std::string::npos);
@@ -115,10 +116,10 @@ TEST_CASE("Of many bad indices the first is named, on any number of threads", "[
 
 TEST_CASE("Diagonals and bands of large matrices", "[rows]") {
   const int64_t rows = 210, columns = 190, batches = 3;
-  Tensor x = Whole<float>(Shape{batches, rows, columns}, 11), lower = Tensor::Scalar<int64_t>(3), upper = Tensor::Scalar<int64_t>(-1);
+  Tensor x = WholeBelow<float>(Shape{batches, rows, columns}, 11), lower = Tensor::Scalar<int64_t>(3), upper = Tensor::Scalar<int64_t>(-1);
   Tensor diagonal = RunOne(BlockTester(Catalog(), "MatrixDiagPart").Input("input", x), "diagonal");
   Tensor band = RunOne(BlockTester(Catalog(), "MatrixBandPart").Input("input", x).Input("num_lower", lower).Input("num_upper", upper), "band");
-  Tensor other = Whole<float>(Shape{batches, columns}, 12);
+  Tensor other = WholeBelow<float>(Shape{batches, columns}, 12);
   Tensor set = RunOne(BlockTester(Catalog(), "MatrixSetDiag").Input("input", x).Input("diagonal", other), "output");
   bool same = true;
   for (int64_t b = 0; b < batches; ++b) {

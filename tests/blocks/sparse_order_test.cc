@@ -15,12 +15,12 @@ using blocks::PlaceOrder;
 using blocks::SparseTensorsMap;
 using blocks::SparseValue;
 
-struct Sample {
+struct IndexSample {
   int64_t count, rank;
   int64_t low, high;  // of the indices
 };
 
-std::vector<int64_t> IndicesOf(const Sample& sample, uint64_t seed) {
+std::vector<int64_t> IndicesOf(const IndexSample& sample, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_int_distribution<int64_t> numbers(sample.low, sample.high);
   std::vector<int64_t> indices(static_cast<size_t>(sample.count * sample.rank));
@@ -28,7 +28,7 @@ std::vector<int64_t> IndicesOf(const Sample& sample, uint64_t seed) {
   return indices;
 }
 
-std::vector<int64_t> OrderByComparison(const std::vector<int64_t>& indices, const Sample& sample, const std::vector<int64_t>& axes) {
+std::vector<int64_t> OrderByComparison(const std::vector<int64_t>& indices, const IndexSample& sample, const std::vector<int64_t>& axes) {
   std::vector<int64_t> order(static_cast<size_t>(sample.count));
   std::iota(order.begin(), order.end(), int64_t{0});
   std::ranges::stable_sort(order, [&](int64_t a, int64_t b) {
@@ -41,7 +41,7 @@ std::vector<int64_t> OrderByComparison(const std::vector<int64_t>& indices, cons
   return order;
 }
 
-void CheckOrder(const Sample& sample, const std::vector<int64_t>& axes, int threads) {
+void CheckOrder(const IndexSample& sample, const std::vector<int64_t>& axes, int threads) {
   INFO(sample.count << " places of rank " << sample.rank << " in [" << sample.low << ", " << sample.high << "], threads " << threads);
   const std::vector<int64_t> indices = IndicesOf(sample, 7);
   const auto bytes = blocks::OrderScratchBytes(sample.count, sample.rank);
@@ -66,17 +66,17 @@ SparseValue Make(float value) {
 
 TEST_CASE("Places are sorted as a stable sort by comparison sorts them", "[sparse]") {
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
-  for (const Sample& sample : {Sample{0, 2, 0, 9},
-                               {1, 2, 0, 9},
-                               {2, 1, 0, 1},
-                               {20, 3, 0, 2},
-                               {33, 2, -4, 4},
-                               {1000, 1, 7, 7},
-                               {5000, 3, 0, 15},
-                               {70000, 2, 0, 300},
-                               {140000, 2, 0, 1 << 20},
-                               {3000, 4, 0, int64_t{1} << 40},
-                               {3000, 2, kLeast, kMost}}) {
+  for (const IndexSample& sample : {IndexSample{0, 2, 0, 9},
+                                    {1, 2, 0, 9},
+                                    {2, 1, 0, 1},
+                                    {20, 3, 0, 2},
+                                    {33, 2, -4, 4},
+                                    {1000, 1, 7, 7},
+                                    {5000, 3, 0, 15},
+                                    {70000, 2, 0, 300},
+                                    {140000, 2, 0, 1 << 20},
+                                    {3000, 4, 0, int64_t{1} << 40},
+                                    {3000, 2, kLeast, kMost}}) {
     for (const int threads : {1, 3}) {
       std::vector<int64_t> axes(static_cast<size_t>(sample.rank));
       std::iota(axes.begin(), axes.end(), int64_t{0});

@@ -10,9 +10,6 @@ using namespace weft::test;
 
 namespace {
 
-const weft_port kX[] = {{"x", "DT_FLOAT", WEFT_SINGLE, nullptr, "any shape"}};
-const weft_port kY[] = {{"y", "DT_FLOAT", WEFT_SINGLE, nullptr, "the shape of x"}};
-
 constexpr const char kMove[] = R"({"op": "move", "block": "b", "layout": [1, 2]})";
 
 /// What a block's functions do besides what they are for.

@@ -9,8 +9,6 @@
 using namespace weft;
 using namespace weft::test;
 
-constexpr double kSlow = kit::kSanitized ? 50 : 1;
-
 TEST_CASE("C: a float product of 8192 x 8192 is cancelled within 50 ms", "[capi][cancel]") {
   OwnedRuntime runtime = OpenRuntime();
   OwnedPage page = LoadPage(runtime, {Block("x", "Fill", {{"dims", test::Ints({8192, 8192})}, {"value", Scalar(1)}}),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/kit/owned.h"
+#include "tests/kit/sanitized.h"
 #include "tests/runtime/session_kit.h"
 #include "weft.h"
 
@@ -99,6 +100,21 @@ inline std::vector<float> FloatsOf(weft_view* view) {
   return {data, data + info.count};
 }
 inline std::vector<float> FloatsOf(weft_session* session, const char* name) { return FloatsOf(ViewOf(session, name)); }
+
+/// The first of a list.
+inline std::string TextOf(weft_strings* strings) {
+  const char* text = "";
+  size_t bytes = 0;
+  REQUIRE(weft_strings_get(strings, 0, &text, &bytes) == WEFT_OK);
+  return {text, bytes};
+}
+
+/// How much longer things may take.
+constexpr double kSlow = kit::kSanitized ? 50 : 1;
+
+/// Ports of a host's block that gives as much as it takes.
+inline const weft_port kX[] = {{"x", "DT_FLOAT", WEFT_SINGLE, nullptr, "any shape"}};
+inline const weft_port kY[] = {{"y", "DT_FLOAT", WEFT_SINGLE, nullptr, "the shape of x"}};
 
 /// A vector of floats as the host gives it.
 struct FloatBuffer {

@@ -9,12 +9,6 @@ using namespace weft::test;
 
 namespace {
 
-std::string TextOf(weft_strings* strings) {
-  const char* text = "";
-  REQUIRE(weft_strings_get(strings, 0, &text, nullptr) == WEFT_OK);
-  return text;
-}
-
 std::string Written(weft_page* page) {
   OwnedStrings json;
   REQUIRE(weft_page_write(page, json.out(), nullptr) == WEFT_OK);

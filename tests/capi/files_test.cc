@@ -7,13 +7,6 @@ using namespace weft::test;
 
 namespace {
 
-std::string TextOf(weft_strings* strings) {
-  const char* text = "";
-  size_t bytes = 0;
-  REQUIRE(weft_strings_get(strings, 0, &text, &bytes) == WEFT_OK);
-  return {text, bytes};
-}
-
 TEST_CASE("C: a host's own files keep to the page's rules", "[capi]") {
   OwnedRuntime runtime = OpenRuntime(1);
   TempFolder folder, data, out;
@@ -77,13 +70,13 @@ TEST_CASE("C: a page of bytes uses the files of the folders that it is given, an
   CHECK(weft_page_load(runtime, "{}", 2, &options, refused.out(), problems.out()) == WEFT_INVALID_ARGUMENT);
 }
 
-struct Seen {
+struct CallsSeen {
   std::vector<std::string> accesses;
   int32_t answer = 1;
 };
 
 int32_t OnFile(void* user, const char* name, const char* path, int32_t access, int32_t allowed) {
-  auto& seen = *static_cast<Seen*>(user);
+  auto& seen = *static_cast<CallsSeen*>(user);
   seen.accesses.push_back(Cat(access == WEFT_FILE_WRITE ? "write " : "read ", name, " ", path, allowed != 0 ? "" : " outside"));
   return seen.answer;
 }
@@ -93,7 +86,7 @@ TEST_CASE("C: a host sees each access to a file, and may refuse it", "[capi]") {
   TempFolder folder;
   const std::string place = std::filesystem::canonical(folder.path()).string();
   folder.Write("set", "data");
-  Seen seen;
+  CallsSeen seen;
   weft_page_options options = WEFT_PAGE_OPTIONS_INIT;
   options.folder = folder.path().c_str();
   options.file_access = OnFile;

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
+#include "tests/kit/program.h"
 #include "tests/kit/weft_headers.h"
 #include "weft/base/dtype.h"
 #include "weft/base/status.h"
@@ -27,7 +28,7 @@ TEST_CASE("every part of weft.h can be included alone", "[capi]") {
 }
 
 TEST_CASE("weft.h includes all its parts", "[capi]") {
-  const std::string text = TextOf(std::filesystem::path(WEFT_SOURCE_DIR) / "runtime/include/weft.h");
+  const std::string text = kit::FileBytes(std::filesystem::path(WEFT_SOURCE_DIR) / "runtime/include/weft.h");
   for (const std::filesystem::path& path : HeaderFiles()) {
     if (path.filename() == "weft.h") continue;
     INFO(path);

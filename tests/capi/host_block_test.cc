@@ -8,14 +8,11 @@ using namespace weft::test;
 
 namespace {
 
-struct Host {
+struct BlockHost {
   OwnedRuntime runtime = OpenRuntime();
   Problems problems;
   void Add(const weft_block& block) { C_OK(problems, weft_runtime_add_block(runtime, &block, problems.out())); }
 };
-
-const weft_port kX[] = {{"x", "DT_FLOAT", WEFT_SINGLE, nullptr, "any shape"}};
-const weft_port kY[] = {{"y", "DT_FLOAT", WEFT_SINGLE, nullptr, "the shape of x"}};
 
 weft_block OneToOne(const char* name) {
   weft_block block = WEFT_BLOCK_INIT;
@@ -86,7 +83,7 @@ TEST_CASE("C: a host's block tells the shape of its output while it runs, for st
   block.output_count = 2;
   block.plan = PlanWords;
   block.run = RunWords;
-  Host host;
+  BlockHost host;
   host.Add(block);
   OwnedPage page = LoadPage(host.runtime, {Block("l", "Letters", {{"texts", R"({"dtype": "DT_STRING", "shape": [2], "values": ["ab", "c"]})"}}),
                                            Block("n", "Size", {{"input", "l.letters"}})});
@@ -117,7 +114,7 @@ TEST_CASE("C: of what a plan says of an output's shape the last counts", "[capi]
     if (code == WEFT_OK) std::memcpy(data, c->inputs[0].data, static_cast<size_t>(c->inputs[0].count) * sizeof(float));
     return code;
   };
-  Host host;
+  BlockHost host;
   host.Add(known);
   host.Add(told);
   OwnedPage page = LoadPage(host.runtime, {Block("k", "Known", {{"x", Vector({1, 2})}}), Block("t", "Told", {{"x", "k.y"}})});
@@ -178,7 +175,7 @@ TEST_CASE("C: what a block does wrong with a shape of the run is told", "[capi][
     block.plan = kBehaviours[i].plan;
     block.run = kBehaviours[i].run;
     block.flags = kBehaviours[i].flags;
-    Host host;
+    BlockHost host;
     host.Add(block);
     OwnedPage page;
     std::string text = PageText({Block("odd", "Odd", {{"x", Scalar(1)}})});
@@ -227,7 +224,7 @@ TEST_CASE("C: a gradient passes through a host's block", "[capi][blocks]") {
   weft_block block = OneToOne("Thrice");
   block.gradient = ThriceGradient;
   block.user = &calls;
-  Host host;
+  BlockHost host;
   host.Add(block);
   OwnedStrings json;
   C_OK(host.problems, weft_block_json(host.runtime, "Thrice", json.out(), host.problems.out()));
@@ -292,7 +289,7 @@ TEST_CASE("C: gradients that cannot be are refused, with the block and the reaso
     INFO("behaviour " << i);
     weft_block block = OneToOne("Odd");
     block.gradient = kBehaviours[i].gradient;
-    Host host;
+    BlockHost host;
     host.Add(block);
     OwnedPage page;
     const std::string text = PageText(GradientPage("Odd"));
@@ -315,7 +312,7 @@ TEST_CASE("C: a gradient of another type than its input is refused, with block, 
     (void)c->set(c, 0, c->add(c, "Cast", "DstT_ = DT_DOUBLE;", &x, 1));
     return WEFT_OK;  // the refusal counts all the same
   };
-  Host host;
+  BlockHost host;
   host.Add(block);
   OwnedPage page;
   const std::string text = PageText(GradientPage("Odd"));
@@ -331,7 +328,7 @@ TEST_CASE("C: a gradient of another type than its input is refused, with block, 
 }
 
 TEST_CASE("C: flags of gradients, and blocks that palettes do not show", "[capi][blocks]") {
-  Host host;
+  BlockHost host;
   weft_block both = OneToOne("Both");
   both.gradient = ThriceGradient;
   both.flags = WEFT_BLOCK_NOT_DIFFERENTIABLE;

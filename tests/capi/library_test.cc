@@ -14,12 +14,10 @@ using namespace weft;
 using namespace weft::test;
 using kit::ProgramResult;
 using kit::RunWeft;
-using Folder = kit::TemporaryFolder;
 namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kSlow = kit::kSanitized ? 50 : 1;
 const std::string kHosts = Cat(WEFT_SOURCE_DIR, "/tests/capi/hosts");
 const std::string kCases = kHosts + "/cases";
 
@@ -33,12 +31,12 @@ std::string Compile(const fs::path& folder, const std::string& source, const std
 }
 
 const std::string& ExampleLibrary() {
-  static const Folder folder;
+  static const kit::TemporaryFolder folder;
   static const std::string library = Compile(folder.path(), kHosts + "/blocks.c", "libblocks.so");
   return library;
 }
 
-std::string TextLibrary(const Folder& folder, const std::string& body) {
+std::string TextLibrary(const kit::TemporaryFolder& folder, const std::string& body) {
   const fs::path source = folder.path() / "odd.c";
   std::ofstream(source) << "#include <weft.h>\n"
                            "WEFT_EXPORT weft_status weft_library(weft_runtime* runtime, weft_add_block_function add_block,\n"
@@ -49,11 +47,11 @@ std::string TextLibrary(const Folder& folder, const std::string& body) {
   return Compile(folder.path(), source.string(), "libodd.so");
 }
 
-struct Seen {
+struct Reported {
   std::vector<std::string> names, messages;
   std::vector<int32_t> verdicts;
   static void Take(void* user, const weft_case* ended) {
-    auto& seen = *static_cast<Seen*>(user);
+    auto& seen = *static_cast<Reported*>(user);
     seen.names.emplace_back(Cat(ended->block, ":", ended->name));
     seen.messages.emplace_back(ended->message);
     seen.verdicts.push_back(ended->verdict);
@@ -75,8 +73,8 @@ TEST_CASE("C: a library brings its blocks, and its case files pass", "[capi][blo
   Problems problems;
   C_OK(problems, weft_runtime_add_library(runtime, ExampleLibrary().c_str(), problems.out()));
   weft_test_options options = WEFT_TEST_OPTIONS_INIT;
-  Seen seen;
-  options.report = Seen::Take;
+  Reported seen;
+  options.report = Reported::Take;
   options.user = &seen;
   weft_test_totals totals = WEFT_TEST_TOTALS_INIT;
   C_OK(problems, weft_runtime_test(runtime, kCases.c_str(), &options, &totals, problems.out()));
@@ -93,7 +91,7 @@ TEST_CASE("C: a library brings its blocks, and its case files pass", "[capi][blo
 }
 
 TEST_CASE("C: a case that fails is told, and so is a file that cannot be read", "[capi][blocks]") {
-  const Folder folder;
+  const kit::TemporaryFolder folder;
   OwnedRuntime runtime = OpenRuntime();
   Problems problems;
   std::ofstream(folder.path() / "Neg.cases.json") << R"({"block": "Neg", "source": "a mistake", "cases": [{"name": "wrong",
@@ -101,8 +99,8 @@ TEST_CASE("C: a case that fails is told, and so is a file that cannot be read", 
     "outputs": {"y": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}}]})";
   std::ofstream(folder.path() / "bad.cases.json") << "{";
   weft_test_options options = WEFT_TEST_OPTIONS_INIT;
-  Seen seen;
-  options.report = Seen::Take;
+  Reported seen;
+  options.report = Reported::Take;
   options.user = &seen;
   weft_test_totals totals = WEFT_TEST_TOTALS_INIT;
   C_OK(problems, weft_runtime_test(runtime, folder.path().c_str(), &options, &totals, problems.out()));
@@ -122,7 +120,7 @@ TEST_CASE("C: a case that fails is told, and so is a file that cannot be read", 
 }
 
 TEST_CASE("C: cases end when they are cancelled or at their deadline, also within a long one; those before count", "[capi][cancel]") {
-  const Folder folder;
+  const kit::TemporaryFolder folder;
   OwnedRuntime runtime = OpenRuntime();
   Problems problems;
   std::ofstream(folder.path() / "long.cases.json") << R"({"cases": [
@@ -137,8 +135,8 @@ TEST_CASE("C: cases end when they are cancelled or at their deadline, also withi
     "steps": [{"fetch": ["q.product"]}]},
    {"name": "never", "page": {"blocks": []}, "steps": []}]})";
   weft_test_options options = WEFT_TEST_OPTIONS_INIT;
-  Seen seen;
-  options.report = Seen::Take;
+  Reported seen;
+  options.report = Reported::Take;
   options.user = &seen;
   options.deadline_ns = 300'000'000;
   weft_test_totals totals = WEFT_TEST_TOTALS_INIT;
@@ -189,7 +187,7 @@ TEST_CASE("C: cases end when they are cancelled or at their deadline, also withi
 }
 
 TEST_CASE("C: what is no library of blocks is refused, with the reason", "[capi][blocks]") {
-  const Folder folder;
+  const kit::TemporaryFolder folder;
   Problems problems;
   OwnedRuntime runtime = OpenRuntime();
   CHECK(weft_runtime_add_library(runtime, nullptr, problems.out()) == WEFT_INVALID_ARGUMENT);
@@ -207,7 +205,7 @@ TEST_CASE("C: what is no library of blocks is refused, with the reason", "[capi]
 }
 
 TEST_CASE("C: the failure of a library's block is that of the call, and its number must be a status", "[capi][blocks]") {
-  const Folder folder;
+  const kit::TemporaryFolder folder;
   Problems problems;
   OwnedRuntime runtime = OpenRuntime();
   const std::string nameless = TextLibrary(folder, "{ weft_block block = WEFT_BLOCK_INIT; return add_block(runtime, &block, problems); }");
@@ -218,7 +216,7 @@ TEST_CASE("C: the failure of a library's block is that of the call, and its numb
   CHECK(weft_runtime_add_library(runtime, ExampleLibrary().c_str(), problems.out()) == WEFT_ALREADY_EXISTS);
   CHECK(problems.at(0).block == std::string("Scale"));
   OwnedRuntime fresh = OpenRuntime();
-  const Folder second;
+  const kit::TemporaryFolder second;
   const std::string strange = TextLibrary(second, "return 99;");
   CHECK(weft_runtime_add_library(fresh, strange.c_str(), problems.out()) == WEFT_INTERNAL);
 }
@@ -261,7 +259,7 @@ TEST_CASE("weft test runs the case files of a library's blocks", "[capi][cli]") 
 }
 
 TEST_CASE("every command that has to do with blocks takes those of libraries", "[capi][cli]") {
-  const Folder folder;
+  const kit::TemporaryFolder folder;
   const std::string page = (folder.path() / "scaled.page.json").string(), library = ExampleLibrary();
   kit::WriteBytes(page, R"({"weft": 1, "page": "scaled", "blocks": [{"id": "s", "block": "Scale", "attrs": "factor_ = 3;",
     "inputs": {"x": {"dtype": "DT_FLOAT", "shape": [2], "values": [1, 2]}}}]})");

@@ -14,12 +14,6 @@ void EditPage(weft_page* page, const char* edits) {
   C_OK(problems, weft_page_edit(page, edits, WEFT_EDIT_APPLY, nullptr, problems.out()));
 }
 
-std::string TextOf(weft_strings* strings) {
-  const char* text = "";
-  REQUIRE(weft_strings_get(strings, 0, &text, nullptr) == WEFT_OK);
-  return text;
-}
-
 size_t CountOf(weft_session* session) {
   OwnedStrings names;
   Problems problems;

@@ -11,14 +11,14 @@ using namespace weft::test;
 namespace {
 
 /// y = x + 1, z = 2 * y.
-std::vector<std::string> LineBlocks() {
+std::vector<std::string> ScaledLine() {
   return {Block("x", "Const", {{"value", Vector({1, 2, 3})}}), Block("y", "Add", {{"x", "x.output"}, {"y", Scalar(1)}}),
           Block("z", "Multiply", {{"x", "y.z"}, {"y", Scalar(2)}}), Block("run", "ClientSession", {{"fetch_outputs", "[\"z.z\"]"}})};
 }
 
-struct Line {
+struct LineHost {
   OwnedRuntime runtime = OpenRuntime();
-  OwnedPage page = LoadPage(runtime, LineBlocks());
+  OwnedPage page = LoadPage(runtime, ScaledLine());
   OwnedSession session = OpenSession(page);
   Problems problems;
   void Run() { C_OK(problems, weft_session_run(session, nullptr, problems.out())); }
@@ -66,7 +66,7 @@ TEST_CASE("C: a view says what it shows", "[capi]") {
 }
 
 TEST_CASE("C: names that give no value say why", "[capi]") {
-  Line line;
+  LineHost line;
   CHECK(line.View("z.z") == WEFT_FAILED_PRECONDITION);
   line.Run();
   CHECK(line.View("z.z") == WEFT_OK);
@@ -97,7 +97,7 @@ TEST_CASE("C: a view never changes, whatever runs", "[capi]") {
 }
 
 TEST_CASE("C: views are counted", "[capi]") {
-  Line line;
+  LineHost line;
   line.Run();
   weft_view* view = ViewOf(line.session, "z.z").release();
   CHECK(weft_view_retain(view) == WEFT_OK);
@@ -109,7 +109,7 @@ TEST_CASE("C: views are counted", "[capi]") {
 }
 
 TEST_CASE("C: many views at once are of one run", "[capi]") {
-  Line line;
+  LineHost line;
   const char* names[] = {"y.z", "none.z", "z.z[1]"};
   weft_view* views[3] = {};
   CHECK(weft_session_views(line.session, names, 3, views, line.problems.out()) == WEFT_FAILED_PRECONDITION);
@@ -140,7 +140,7 @@ TEST_CASE("C: many views at once are of one run", "[capi]") {
 }
 
 TEST_CASE("C: the names of all results", "[capi]") {
-  Line line;
+  LineHost line;
   OwnedStrings names;
   C_OK(line.problems, weft_session_results(line.session, names.out(), line.problems.out()));
   size_t count = 0;
@@ -187,13 +187,13 @@ TEST_CASE("C: strings are read element by element", "[capi]") {
   CHECK(weft_session_bind_input(session, "s.output", &buffer, problems.out()) == WEFT_UNSUPPORTED);
   elements[1] = {nullptr, 3};
   CHECK(weft_session_feed(session, "s.output", &buffer, problems.out()) == WEFT_INVALID_ARGUMENT);
-  Line line;
+  LineHost line;
   line.Run();
   CHECK(weft_view_string(ViewOf(line.session, "z.z"), 0, &bytes) == WEFT_INVALID_ARGUMENT);
 }
 
 TEST_CASE("C: DLPack tensors show the view's memory, and outlive it", "[capi]") {
-  Line line;
+  LineHost line;
   line.Run();
   weft_dl_managed_tensor* tensor = nullptr;
   const void* data = nullptr;
@@ -238,7 +238,7 @@ TEST_CASE("C: DLPack has the types of numbers", "[capi]") {
 }
 
 TEST_CASE("C: values are fed, and the page's own come back", "[capi]") {
-  Line line;
+  LineHost line;
   FloatBuffer values({10, 20});
   weft_buffer buffer = values.get();
   C_OK(line.problems, weft_session_feed(line.session, "x.output", &buffer, line.problems.out()));
@@ -253,7 +253,7 @@ TEST_CASE("C: values are fed, and the page's own come back", "[capi]") {
 }
 
 TEST_CASE("C: buffers are checked", "[capi]") {
-  Line line;
+  LineHost line;
   auto refused = [&](auto change, weft_status status, const char* port) {
     FloatBuffer values({10, 20});
     weft_buffer buffer = values.get();
@@ -291,7 +291,7 @@ TEST_CASE("C: buffers are checked", "[capi]") {
 }
 
 TEST_CASE("C: memory of the host as input is read by each run, and views of it are copies", "[capi]") {
-  Line line;
+  LineHost line;
   int released = 0;
   FloatBuffer values({10, 20, 30});
   weft_buffer buffer = values.get();
@@ -321,7 +321,7 @@ TEST_CASE("C: memory of the host as input is read by each run, and views of it a
 }
 
 TEST_CASE("C: memory of the host as output is written by each run that succeeds", "[capi]") {
-  Line line;
+  LineHost line;
   int released = 0;
   FloatBuffer values({0, 0, 0});
   weft_buffer buffer = values.get();
@@ -353,7 +353,7 @@ TEST_CASE("C: memory of the host as output is written by each run that succeeds"
 }
 
 TEST_CASE("C: inputs change between the runs of a session that goes on", "[capi]") {
-  Line line;
+  LineHost line;
   weft_run_options options = WEFT_RUN_OPTIONS_INIT;
   options.steps = WEFT_UNTIL_STOPPED;
   REQUIRE(weft_session_start(line.session, &options, nullptr) == WEFT_OK);

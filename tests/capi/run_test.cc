@@ -19,7 +19,7 @@ std::vector<std::string> ChainBlocks() {
           Block("run", "ClientSession", {{"fetch_outputs", "[\"c.z\"]"}, {"run_outputs", "[\"next.operation\"]"}})};
 }
 
-struct Chain {
+struct ChainHost {
   OwnedRuntime runtime = OpenRuntime();
   OwnedPage page = LoadPage(runtime, ChainBlocks());
   OwnedSession session = OpenSession(page);
@@ -52,7 +52,7 @@ struct Chain {
 }  // namespace
 
 TEST_CASE("C: runs here, one or many", "[capi]") {
-  Chain chain;
+  ChainHost chain;
   C_OK(chain.problems, weft_session_run(chain.session, nullptr, chain.problems.out()));
   CHECK(InfoOf(chain.session).runs == 1);
   weft_run_options options = WEFT_RUN_OPTIONS_INIT;
@@ -68,7 +68,7 @@ TEST_CASE("C: runs here, one or many", "[capi]") {
 }
 
 TEST_CASE("C: run options have limits", "[capi]") {
-  Chain chain;
+  ChainHost chain;
   auto refused = [&](auto change, const char* port) {
     weft_run_options options = WEFT_RUN_OPTIONS_INIT;
     change(options);
@@ -87,7 +87,7 @@ TEST_CASE("C: run options have limits", "[capi]") {
 }
 
 TEST_CASE("C: what is asked for in the wrong state is refused", "[capi]") {
-  Chain chain;
+  ChainHost chain;
   weft_diagnostics** problems = chain.problems.out();
   CHECK(weft_session_pause(chain.session, problems) == WEFT_FAILED_PRECONDITION);
   CHECK(weft_session_resume(chain.session, WEFT_GO_ON, chain.problems.out()) == WEFT_FAILED_PRECONDITION);
@@ -107,7 +107,7 @@ TEST_CASE("C: what is asked for in the wrong state is refused", "[capi]") {
 }
 
 TEST_CASE("C: a session runs on its own thread until it is stopped", "[capi]") {
-  Chain chain;
+  ChainHost chain;
   chain.Start(WEFT_UNTIL_STOPPED);
   while (InfoOf(chain.session).runs < 100) std::this_thread::yield();
   CHECK(InfoOf(chain.session).steps_left == WEFT_UNTIL_STOPPED);
@@ -121,7 +121,7 @@ TEST_CASE("C: a session runs on its own thread until it is stopped", "[capi]") {
 }
 
 TEST_CASE("C: a cancelled run leaves nothing, and the session runs again", "[capi]") {
-  Chain chain;
+  ChainHost chain;
   chain.Start(WEFT_UNTIL_STOPPED);
   while (InfoOf(chain.session).runs < 10) std::this_thread::yield();
   CHECK(weft_session_cancel(chain.session, nullptr) == WEFT_OK);
@@ -136,7 +136,7 @@ TEST_CASE("C: a cancelled run leaves nothing, and the session runs again", "[cap
 }
 
 TEST_CASE("C: run to a block, step by block, step by run, go on", "[capi]") {
-  Chain chain;
+  ChainHost chain;
   chain.Start(3, "b");
   CHECK(chain.Wait() == WEFT_PAUSED);
   CHECK(InfoOf(chain.session).pause_reason == WEFT_PAUSE_REACHED);
@@ -163,7 +163,7 @@ TEST_CASE("C: run to a block, step by block, step by run, go on", "[capi]") {
 }
 
 TEST_CASE("C: every block is stepped through once a run", "[capi]") {
-  Chain chain;
+  ChainHost chain;
   weft_run_options options = WEFT_RUN_OPTIONS_INIT;
   options.until_block = "a";
   C_OK(chain.problems, weft_session_start(chain.session, &options, chain.problems.out()));
@@ -178,7 +178,7 @@ TEST_CASE("C: every block is stepped through once a run", "[capi]") {
 }
 
 TEST_CASE("C: pause, and stop or cancel what is paused", "[capi]") {
-  Chain chain;
+  ChainHost chain;
   chain.Start(WEFT_UNTIL_STOPPED);
   C_OK(chain.problems, weft_session_pause(chain.session, chain.problems.out()));
   CHECK(chain.Wait() == WEFT_PAUSED);
@@ -203,7 +203,7 @@ TEST_CASE("C: pause, and stop or cancel what is paused", "[capi]") {
 }
 
 TEST_CASE("C: a deadline ends runs, also paused ones", "[capi]") {
-  Chain chain;
+  ChainHost chain;
   weft_run_options options = WEFT_RUN_OPTIONS_INIT;
   options.steps = WEFT_UNTIL_STOPPED;
   options.deadline_ns = 20'000'000;
@@ -218,7 +218,7 @@ TEST_CASE("C: a deadline ends runs, also paused ones", "[capi]") {
 }
 
 TEST_CASE("C: an interval keeps runs apart", "[capi]") {
-  Chain chain;
+  ChainHost chain;
   weft_run_options options = WEFT_RUN_OPTIONS_INIT;
   options.steps = 6;
   options.interval_ns = 5'000'000;
@@ -238,7 +238,7 @@ TEST_CASE("C: an interval keeps runs apart", "[capi]") {
 }
 
 TEST_CASE("C: enuSpace's modes", "[capi]") {
-  Chain chain;
+  ChainHost chain;
   CHECK(InfoOf(chain.session).mode == WEFT_MODE_EDIT);
   chain.SetMode(WEFT_MODE_STEP);
   CHECK(chain.Wait() == WEFT_PAUSED);
@@ -266,7 +266,7 @@ TEST_CASE("C: enuSpace's modes", "[capi]") {
 }
 
 TEST_CASE("C: other threads pause, cancel and read what runs here", "[capi]") {
-  Chain chain;
+  ChainHost chain;
   // Catch counts checks on one thread only.
   bool paused = false, read = false, resumed = false, cancelled = false;
   std::thread other([&] {
@@ -349,7 +349,7 @@ TEST_CASE("C: a session may be closed by a callback of its own run", "[capi]") {
 }
 
 TEST_CASE("C: sessions are chosen by id, by fetches and by operations", "[capi]") {
-  Chain chain;
+  ChainHost chain;
   OwnedSession session;
   Problems problems;
   weft_session_options options = WEFT_SESSION_OPTIONS_INIT;

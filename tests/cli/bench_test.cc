@@ -15,7 +15,7 @@ using kit::RunWeft;
 using Json = nlohmann::json;
 using Catch::Matchers::Contains;
 
-const std::string kPage = std::string(WEFT_SOURCE_DIR) + "/graphs/xor.page.json";
+const std::string kBenchPage = std::string(WEFT_SOURCE_DIR) + "/graphs/xor.page.json";
 
 std::vector<Json> Lines(const ProgramResult& run) {
   INFO(run.err);
@@ -84,7 +84,7 @@ TEST_CASE("weft bench counts a pass that only reads apart from the one that writ
 
 TEST_CASE("weft bench --page gives a JSON line for each session", "[cli][bench]") {
   for (const char* keep : {"asked", "all"}) {
-    std::vector<Json> lines = Lines(RunWeft({"bench", "--quick", "--json", "--page", kPage, "--keep", keep}));
+    std::vector<Json> lines = Lines(RunWeft({"bench", "--quick", "--json", "--page", kBenchPage, "--keep", keep}));
     REQUIRE(lines.size() == 1);
     CHECK(lines[0].at("case") == "xor");
     CHECK(lines[0].at("keep") == keep);
@@ -103,7 +103,8 @@ TEST_CASE("weft bench prints a table for people", "[cli][bench]") {
   // Which of the limits is nearer depends on what else the machine does.
   CHECK_THAT(RunWeft({"bench", "--quick", "--case", "MatMul.64"}).out,
              (Contains("GFLOP/s") || Contains("GB/s")) && Contains("share of the machine's limit"));
-  CHECK_THAT(RunWeft({"bench", "--quick", "--page", kPage}).out, Contains("steps/s") && Contains("their lower bound") && Contains("planned in"));
+  CHECK_THAT(RunWeft({"bench", "--quick", "--page", kBenchPage}).out,
+             Contains("steps/s") && Contains("their lower bound") && Contains("planned in"));
 }
 
 TEST_CASE("weft bench refuses wrong pages, cases and options", "[cli][bench]") {
@@ -115,7 +116,7 @@ TEST_CASE("weft bench refuses wrong pages, cases and options", "[cli][bench]") {
   CHECK_THAT(unknown.err, Contains("--list"));
   CHECK(RunWeft({"bench", "--keep", "some"}).status == 2);
   CHECK(RunWeft({"bench", "--seconds", "0"}).status == 2);
-  CHECK(RunWeft({"bench", "--page", kPage, "--case", "Add"}).status == 2);
+  CHECK(RunWeft({"bench", "--page", kBenchPage, "--case", "Add"}).status == 2);
 }
 
 TEST_CASE("weft bench names the level of processors that its build is for", "[cli][bench]") {

@@ -38,15 +38,8 @@ constexpr const char* kPage = R"({
 )";
 
 /// A fresh folder with page.json in it.
-struct Place {
-  kit::TemporaryFolder folder;
+struct PagePlace : kit::TemporaryFolder {
   std::string page = Write("page.json", kPage);
-
-  std::string Path(const std::string& name) const { return (folder.path() / name).string(); }
-  std::string Write(const std::string& name, std::string_view bytes) const {
-    kit::WriteBytes(folder.path() / name, bytes);
-    return Path(name);
-  }
 };
 
 Json Parse(const std::string& text) {
@@ -93,7 +86,7 @@ TEST_CASE("Every command explains itself, with examples", "[cli]") {
 }
 
 TEST_CASE("Wrong use gives status 2, and says what was meant", "[cli]") {
-  Place place;
+  PagePlace place;
   ProgramResult nothing = RunWeft({});
   CHECK(nothing.status == 2);
   CHECK_THAT(nothing.err, Contains("Usage:"));
@@ -121,8 +114,8 @@ TEST_CASE("Wrong use gives status 2, and says what was meant", "[cli]") {
 }
 
 TEST_CASE("What fails gives status 1, and the place", "[cli]") {
-  Place place;
-  const std::string folder = place.folder.path().string();
+  PagePlace place;
+  const std::string folder = place.path().string();
   Fails(1, {"run", place.Path("none.json")}, place.Path("none.json") + ": error: the file");
   Fails(1, {"run", folder}, "the folder");
   Fails(1, {"run", "/dev/zero"}, "needs a file");
@@ -158,7 +151,7 @@ TEST_CASE("What fails gives status 1, and the place", "[cli]") {
 }
 
 TEST_CASE("--json gives one document, of results or of errors", "[cli]") {
-  Place place;
+  PagePlace place;
   std::string bad = place.Write("bad.json", R"({"weft": 1, "blocks": [{"id": "s", "block": "Square", "inputs": {"x": "nowhere.output"}}]})");
   for (const char* command : {"run", "check", "plan", "replay"}) {
     CAPTURE(command);
@@ -185,7 +178,7 @@ TEST_CASE("--json gives one document, of results or of errors", "[cli]") {
 }
 
 TEST_CASE("weft run shows, keeps, watches and chooses", "[cli]") {
-  Place place;
+  PagePlace place;
   ProgramResult plain = RunWeft({"run", place.page});
   CHECK(plain.status == 0);
   CHECK(plain.err.empty());
@@ -210,12 +203,12 @@ TEST_CASE("weft run shows, keeps, watches and chooses", "[cli]") {
   std::string spaced = place.Write("a page of mine.json", kPage);
   CHECK(RunWeft({"run", spaced}).out == plain.out);
   kit::ProgramOptions there;
-  there.folder = place.folder.path();
+  there.folder = place.path();
   CHECK(RunWeft({"run", "page.json"}, there).out == plain.out);
 }
 
 TEST_CASE("--set overrides literals and attributes for one run", "[cli]") {
-  Place place;
+  PagePlace place;
   CHECK_THAT(RunWeft({"run", place.page, "--set", "two.value=3"}).out, Contains("{15,21,27}"));
   CHECK_THAT(RunWeft({"run", place.page, "--set", "sum.keep_dims=true"}).out, Contains("[1,3] {{10,14,18}}"));
   CHECK_THAT(RunWeft({"run", place.page, "--set", "sum.keep_dims_=true", "--set", "axis.value={1}"}).out, Contains("[2,1] {{12},{30}}"));
@@ -230,24 +223,24 @@ TEST_CASE("--set overrides literals and attributes for one run", "[cli]") {
 }
 
 TEST_CASE("A page reads its folder; --allow lets it read others, --write lets it write", "[cli]") {
-  Place place;
+  PagePlace place;
   kit::TemporaryFolder elsewhere;
-  const std::string there = (elsewhere.path() / "there").string(), folder = elsewhere.path().string(), own = place.folder.path().string();
+  const std::string there = (elsewhere.path() / "there").string(), folder = elsewhere.path().string(), own = place.path().string();
   const std::string save = place.Write("save.json", R"({"weft": 1, "blocks": [
       {"id": "x", "block": "Const", "inputs": {"value": {"dtype": "DT_FLOAT", "shape": [2], "values": [1, 2]}}},
       {"id": "save", "block": "Save", "inputs": {"filename": {"text": "here"}, "tensor_names": {"text": "x"}, "data": ["x.output"]}},
       {"id": "run", "block": "ClientSession", "inputs": {"run_outputs": ["save.operation"]}}]})");
   Fails(1, {"run", save}, "--write " + own);
   Fails(1, {"run", save, "--allow", own}, "outside the folders that the page may write");
-  CHECK_FALSE(fs::exists(place.folder.path() / "here"));
+  CHECK_FALSE(fs::exists(place.path() / "here"));
   Json report = Parse(RunWeft({"run", save, "--json"}).out);
   CHECK(report["diagnostics"][0]["code"] == "permission_denied");
   CHECK(RunWeft({"run", save, "--write", own}).status == 0);
-  CHECK(fs::exists(place.folder.path() / "here"));
+  CHECK(fs::exists(place.path() / "here"));
   Fails(1, {"run", save, "--write", own, "--set", "save.filename=" + there}, "--write " + folder);
   CHECK_FALSE(fs::exists(there));
   CHECK(RunWeft({"run", save, "--set", "save.filename=" + there, "--write", folder}).status == 0);
-  CHECK(kit::FileBytes(there) == kit::FileBytes(place.folder.path() / "here"));
+  CHECK(kit::FileBytes(there) == kit::FileBytes(place.path() / "here"));
 
   const std::string read = place.Write("read.json", R"({"weft": 1, "blocks": [
       {"id": "x", "block": "ReadFile", "inputs": {"filename": {"text": "page.json"}}}]})");
@@ -260,7 +253,7 @@ TEST_CASE("A page reads its folder; --allow lets it read others, --write lets it
 }
 
 TEST_CASE("--refuse-blocks and --allow-blocks say which blocks run", "[cli]") {
-  Place place;
+  PagePlace place;
   const std::string read = place.Write("read.json", R"({"weft": 1, "blocks": [
       {"id": "x", "block": "ReadFile", "inputs": {"filename": {"text": "page.json"}}}]})");
   for (const char* command : {"run", "check", "plan"}) {
@@ -274,7 +267,7 @@ TEST_CASE("--refuse-blocks and --allow-blocks say which blocks run", "[cli]") {
 }
 
 TEST_CASE("--memory bounds what a page may take", "[cli]") {
-  Place place;
+  PagePlace place;
   const std::string fill = place.Write("fill.json", R"({"weft": 1, "blocks": [{"id": "f", "block": "Fill", "inputs": {
       "dims": {"dtype": "DT_INT32", "shape": [1], "values": [4000000]}, "value": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}}]})");
   CHECK(RunWeft({"run", fill, "--memory", "64M"}).status == 0);
@@ -284,7 +277,7 @@ TEST_CASE("--memory bounds what a page may take", "[cli]") {
 }
 
 TEST_CASE("Values of a page in files are read by the same rules", "[cli]") {
-  Place place;
+  PagePlace place;
   kit::TemporaryFolder elsewhere;
   kit::WriteBytes(elsewhere.path() / "v.bin", std::string("\0\0\x80\x3f", 4));
   const std::string folder = elsewhere.path().string();
@@ -299,7 +292,7 @@ TEST_CASE("Values of a page in files are read by the same rules", "[cli]") {
 }
 
 TEST_CASE("weft check, plan, convert and show", "[cli]") {
-  Place place;
+  PagePlace place;
   std::string other = place.Write("other.json", kPage);
   ProgramResult checked = RunWeft({"check", place.page, other});
   CHECK(checked.status == 0);
@@ -317,7 +310,7 @@ TEST_CASE("weft check, plan, convert and show", "[cli]") {
   CHECK(RunWeft({"convert", place.page, "/dev/null"}).status == 0);
   CHECK(fs::is_character_file("/dev/null"));
   size_t files = 0;
-  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(place.folder.path())) ++files;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(place.path())) ++files;
   CHECK(files == 4);
   Json plans = Parse(RunWeft({"plan", place.page, "--json"}).out);
   REQUIRE(plans["sessions"].size() == 1);
@@ -330,7 +323,7 @@ TEST_CASE("weft check, plan, convert and show", "[cli]") {
 }
 
 TEST_CASE("Pages with faults are drawn and converted, and not silently", "[cli]") {
-  Place place;
+  PagePlace place;
   std::string bad = place.Write("bad.json", R"({"weft": 1, "blocks": [{"id": "s", "block": "Square", "inputs": {"x": "nowhere.output"}}]})");
   Fails(1, {"show", bad, "-o", place.Path("bad.svg")}, "there is no block 'nowhere'");
   CHECK_THAT(kit::FileBytes(place.Path("bad.svg")), Contains("</svg>"));
@@ -342,7 +335,7 @@ TEST_CASE("Pages with faults are drawn and converted, and not silently", "[cli]"
 }
 
 TEST_CASE("A page comes from standard input", "[cli]") {
-  Place place;
+  PagePlace place;
   kit::ProgramOptions from;
   from.in_path = place.page;
   CHECK(RunWeft({"run", "-"}, from).out == RunWeft({"run", place.page}).out);
@@ -352,7 +345,7 @@ TEST_CASE("A page comes from standard input", "[cli]") {
   from.in_path = place.Write("bad.json", R"({"weft": 1, "blocks": [{"id": "s", "block": "Squar"}]})");
   CHECK_THAT(RunWeft({"run", "-"}, from).err, Contains("-:/blocks/0") && Contains("did you mean 'Square'?"));
   from.in_path = place.Write("read.json", R"({"weft": 1, "blocks": [{"id": "x", "block": "ReadFile", "inputs": {"filename": {"text": "page.json"}}}]})");
-  from.folder = place.folder.path();  // the folder of such a page
+  from.folder = place.path();  // the folder of such a page
   CHECK(RunWeft({"run", "-"}, from).status == 0);
   Fails(1, {"run", "-"}, "found an empty file");
   Fails(1, {"bench", "--page", "-", "--quick"}, "needs a page in a file");
@@ -366,11 +359,11 @@ TEST_CASE("weft blocks lists, tells and suggests", "[cli]") {
   CHECK_THAT(one.out, Contains("out_backprop") && Contains("data_format") && Contains("example: {\"id\""));
   CHECK(RunWeft({"blocks", "Mul"}).out == RunWeft({"blocks", "Multiply"}).out);
   CHECK_THAT(RunWeft({"blocks", "--category", "nn"}).out, Contains("BiasAdd") && !Contains("MatMul"));
-  Place place;
+  PagePlace place;
   kit::ProgramOptions there;
-  there.folder = place.folder.path();
+  there.folder = place.path();
   CHECK(RunWeft({"blocks", "--markdown", "Add"}, there).out == RunWeft({"blocks", "Add", "--markdown"}, there).out);
-  CHECK_FALSE(fs::exists(place.folder.path() / "Add"));
+  CHECK_FALSE(fs::exists(place.path() / "Add"));
   CHECK_THAT(RunWeft({"blocks", "Conts"}).err, Contains("did you mean 'Const'?"));
   Json manifest = Parse(RunWeft({"blocks", "--json"}).out);
   CHECK(manifest.size() >= 1);
@@ -379,7 +372,7 @@ TEST_CASE("weft blocks lists, tells and suggests", "[cli]") {
 }
 
 TEST_CASE("weft test runs files and folders", "[cli]") {
-  Place place;
+  PagePlace place;
   auto last_line = [](const std::string& text) {
     size_t end = text.find_last_not_of('\n'), start = text.rfind('\n', end);
     return text.substr(start + 1, end - start);
@@ -395,13 +388,13 @@ TEST_CASE("weft test runs files and folders", "[cli]") {
   ProgramResult one = RunWeft({"test", good});
   CHECK(one.status == 0);
   CHECK(one.out == "1 passed, 0 failed\n");
-  ProgramResult both = RunWeft({"test", place.folder.path().string()});
+  ProgramResult both = RunWeft({"test", place.path().string()});
   CHECK(both.status == 1);
   CHECK(last_line(both.out) == "2 passed, 1 failed");
   CHECK_THAT(both.out, Contains("wrong") && Contains("y"));
   CheckPlain(both);
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {"test", place.folder.path().string(), "--blocks", "Square"}, {"test", "--blocks", "Square", place.folder.path().string()}}) {
+           {"test", place.path().string(), "--blocks", "Square"}, {"test", "--blocks", "Square", place.path().string()}}) {
     ProgramResult some = RunWeft(arguments);
     CHECK(some.status == 0);
     CHECK(last_line(some.out) == "1 passed, 0 failed");
@@ -424,7 +417,7 @@ TEST_CASE("weft test runs files and folders", "[cli]") {
 constexpr auto kStarted = std::chrono::milliseconds(kit::kSanitized ? 3000 : 300);
 
 TEST_CASE("An interrupt ends a loop with its last results", "[cli]") {
-  Place place;
+  PagePlace place;
   std::string text = kPage;
   text.replace(text.find("\"ClientSession\""), 15, "\"ClientSession\", \"attrs\": \"INFINITE_LOOP_ = true;\"");
   std::string page = place.Write("loop.json", text);
@@ -456,7 +449,7 @@ TEST_CASE("An interrupt ends a loop with its last results", "[cli]") {
 }
 
 TEST_CASE("Output that cannot be written is an error, a reader that leaves is none", "[cli]") {
-  Place place;
+  PagePlace place;
   kit::ProgramOptions full;
   full.out_path = "/dev/full";
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
@@ -473,7 +466,7 @@ TEST_CASE("Output that cannot be written is an error, a reader that leaves is no
 
 TEST_CASE("A small page starts, runs and ends within 20 ms", "[cli]") {
   if (kit::kSanitized) return;
-  Place place;
+  PagePlace place;
   double best = 1e9;
   // On a busy machine most starts wait for a processor.
   for (int i = 0; i < 200 && best >= 0.020; ++i) best = std::min(best, RunWeft({"run", place.page}).seconds);

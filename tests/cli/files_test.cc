@@ -46,13 +46,7 @@ std::string Bytes(std::initializer_list<T> values, bool big_endian = false) {
   return bytes;
 }
 
-struct Place {
-  kit::TemporaryFolder folder;
-  std::string Path(const std::string& name) const { return (folder.path() / name).string(); }
-  std::string Write(const std::string& name, std::string_view bytes) const {
-    kit::WriteBytes(folder.path() / name, bytes);
-    return Path(name);
-  }
+struct FeedPlace : kit::TemporaryFolder {
   /// The result of feeding a file with these bytes, or the errors.
   std::string Fed(const std::string& dtype, const std::string& npy) const {
     ProgramResult run = RunWeft({"run", Write("page.json", PageOf(dtype)), "--feed", "x.output=@" + Write("x.npy", npy)});
@@ -62,7 +56,7 @@ struct Place {
 };
 
 TEST_CASE("--feed reads .npy files", "[cli]") {
-  Place place;
+  FeedPlace place;
   CHECK(place.Fed("DT_FLOAT", Npy(Header("<f4", "(2, 3)"), Bytes<float>({1, 2, 3, 4, 5, 6}))) == "same.output  DT_FLOAT [2,3] {{1,2,3},{4,5,6}}\n");
   CHECK(place.Fed("DT_FLOAT", Npy(Header("<f4", "(2, 3)"), Bytes<float>({1, 2, 3, 4, 5, 6}), 2)) == "same.output  DT_FLOAT [2,3] {{1,2,3},{4,5,6}}\n");
   CHECK(place.Fed("DT_FLOAT", Npy(Header("<f4", "(2, 3)", true), Bytes<float>({1, 4, 2, 5, 3, 6}))) ==
@@ -78,7 +72,7 @@ TEST_CASE("--feed reads .npy files", "[cli]") {
 }
 
 TEST_CASE("Damaged .npy files are refused", "[cli]") {
-  Place place;
+  FeedPlace place;
   const std::string good = Npy(Header("<f4", "(2, 3)"), Bytes<float>({1, 2, 3, 4, 5, 6}));
   for (size_t size = 0; size < good.size(); size += size < 20 ? 1 : 7) {
     CAPTURE(size);
@@ -93,7 +87,7 @@ TEST_CASE("Damaged .npy files are refused", "[cli]") {
   CHECK_THAT(place.Fed("DT_DOUBLE", good), Contains("needs DT_DOUBLE, found DT_FLOAT"));
   std::string page = place.Write("page.json", PageOf("DT_FLOAT"));
   CHECK_THAT(RunWeft({"run", page, "--feed", "x.output=@" + place.Path("none.npy")}).err, Contains("cannot open"));
-  CHECK_THAT(RunWeft({"run", page, "--feed", "x.output=@" + place.folder.path().string()}).err, Contains("is a folder"));
+  CHECK_THAT(RunWeft({"run", page, "--feed", "x.output=@" + place.path().string()}).err, Contains("is a folder"));
   CHECK_THAT(RunWeft({"run", page, "--feed", "x.output=@/dev/zero"}).err, Contains("a file is needed"));
   CHECK_THAT(RunWeft({"run", page, "--feed", "x.output"}).err, Contains("--feed needs"));
   CHECK_THAT(RunWeft({"run", page, "--feed", "x=1"}).err, Contains("it has x.output"));
@@ -130,7 +124,7 @@ constexpr const char* kMany = R"({"weft": 1, "blocks": [
   {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["f.output", "b.output", "s.output"]}}]})";
 
 TEST_CASE("--results writes JSON and .npz", "[cli]") {
-  Place place;
+  FeedPlace place;
   std::string page = place.Write("page.json", kMany), json = place.Path("out.json"), npz = place.Path("out.npz");
   CHECK(RunWeft({"run", page, "--results", json}).status == 0);
   CHECK(kit::FileBytes(json) == RunWeft({"run", page, "--json"}).out);
@@ -154,11 +148,11 @@ TEST_CASE("--results writes JSON and .npz", "[cli]") {
   // A second write replaces the first; nothing is left beside it.
   CHECK(RunWeft({"run", page, "--results", npz, "--fetch", "s.output"}).status == 0);
   CHECK(Unzip(kit::FileBytes(npz)).empty());
-  for (const auto& entry : fs::directory_iterator(place.folder.path())) CHECK_THAT(entry.path().string(), !Contains(".tmp"));
+  for (const auto& entry : fs::directory_iterator(place.path())) CHECK_THAT(entry.path().string(), !Contains(".tmp"));
 }
 
 TEST_CASE("--plot draws in the terminal, --plot-file writes pictures", "[cli]") {
-  Place place;
+  FeedPlace place;
   std::string page = place.Write("page.json", R"({"weft": 1, "blocks": [
       {"id": "n", "block": "Variable", "inputs": {"initvalues": {"dtype": "DT_FLOAT", "shape": [], "values": [0]}}},
       {"id": "next", "block": "Add", "inputs": {"x": "n.ref", "y": {"text": "1.0f"}}},

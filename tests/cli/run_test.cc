@@ -15,15 +15,6 @@ using kit::RunWeft;
 using Json = nlohmann::json;
 using Catch::Matchers::Contains;
 
-struct Place {
-  kit::TemporaryFolder folder;
-  std::string Path(const std::string& name) const { return (folder.path() / name).string(); }
-  std::string Write(const std::string& name, std::string_view bytes) const {
-    kit::WriteBytes(folder.path() / name, bytes);
-    return Path(name);
-  }
-};
-
 /// A .npy file of shape [2].
 std::string Npy(const std::string& descr, std::string_view data) {
   std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (2,), }\n", bytes("\x93NUMPY\x01\x00", 8);
@@ -44,7 +35,7 @@ constexpr const char* kCounter = R"({"weft": 1, "blocks": [
   {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["n.ref"], "run_outputs": ["count.operation"]}}]})";
 
 TEST_CASE("A feed that does not fit says what to write", "[cli]") {
-  Place place;
+  kit::TemporaryFolder place;
   const std::string page = place.Write("page.json", kFed);
   auto refused = [&](const std::string& feed) {
     ProgramResult run = RunWeft({"run", page, "--feed", feed});
@@ -65,7 +56,7 @@ TEST_CASE("A feed that does not fit says what to write", "[cli]") {
 }
 
 TEST_CASE("A Const keeps its shape when it is fed", "[cli]") {
-  Place place;
+  kit::TemporaryFolder place;
   const std::string page = place.Write("page.json", kFed);
   ProgramResult run = RunWeft({"run", page, "--feed", "x.output={1,2}", "--feed", "c.output={{1,2},{3,4}}"});
   CHECK(run.status == 1);
@@ -74,7 +65,7 @@ TEST_CASE("A Const keeps its shape when it is fed", "[cli]") {
 }
 
 TEST_CASE("A fetched Variable is shown as the run read it, and as it is after the run", "[cli]") {
-  Place place;
+  kit::TemporaryFolder place;
   const std::string page = place.Write("page.json", kCounter);
   CHECK(RunWeft({"run", page, "--steps", "3"}).out == "n.ref  DT_FLOAT [] 7  (before the run's updates)\nn  DT_FLOAT [] 8  (after them)\n");
   Json results = Json::parse(RunWeft({"run", page, "--steps", "3", "--json"}).out);
@@ -85,7 +76,7 @@ TEST_CASE("A fetched Variable is shown as the run read it, and as it is after th
 }
 
 TEST_CASE("--save-state and --load-state keep the state of a page", "[cli]") {
-  Place place;
+  kit::TemporaryFolder place;
   const std::string page = place.Write("page.json", kCounter), state = place.Path("state");
   CHECK(RunWeft({"run", page, "--steps", "2", "--save-state", state}).status == 0);
   CHECK_THAT(RunWeft({"run", page, "--load-state", state, "--save-state", state}).out, Contains("n.ref  DT_FLOAT [] 7 "));
@@ -108,7 +99,7 @@ TEST_CASE("--save-state and --load-state keep the state of a page", "[cli]") {
 }
 
 TEST_CASE("--quiet draws no plot, and --plot-log has a logarithmic axis", "[cli]") {
-  Place place;
+  kit::TemporaryFolder place;
   const std::string page = place.Write("page.json", R"({"weft": 1, "blocks": [
       {"id": "n", "block": "Variable", "inputs": {"initvalues": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}},
       {"id": "next", "block": "Multiply", "inputs": {"x": "n.ref", "y": {"text": "10.0f"}}},
@@ -122,7 +113,7 @@ TEST_CASE("--quiet draws no plot, and --plot-log has a logarithmic axis", "[cli]
 }
 
 TEST_CASE("The same results are the same .npz", "[cli]") {
-  Place place;
+  kit::TemporaryFolder place;
   const std::string page = place.Write("page.json", kCounter), one = place.Path("one.npz"), two = place.Path("two.npz");
   CHECK(RunWeft({"run", page, "--results", one}).status == 0);
   kit::ProgramOptions later;
@@ -136,7 +127,7 @@ TEST_CASE("The same results are the same .npz", "[cli]") {
 }
 
 TEST_CASE("Settings in JSON: numbers in quotes, null, and the wrong case", "[cli]") {
-  Place place;
+  kit::TemporaryFolder place;
   auto found = [&](const std::string& attrs) {
     const std::string page = place.Write("page.json", R"({"weft": 1, "blocks": [
       {"id": "x", "block": "Const", "inputs": {"value": {"dtype": "DT_FLOAT", "shape": [1, 1, 1, 1], "values": [1]}}},
@@ -152,7 +143,7 @@ TEST_CASE("Settings in JSON: numbers in quotes, null, and the wrong case", "[cli
 }
 
 TEST_CASE("A replay does not wait for what never comes", "[cli]") {
-  Place place;
+  kit::TemporaryFolder place;
   const std::string page = place.Write("queue.svg", R"(<svg xmlns:xlink="http://www.w3.org/1999/xlink">
       <use id="q" type="tensorflow" xlink:href="#FIFOQueue"><pg-set-pin variable="#attrs" var-type="string" value="component_types_ = {DT_FLOAT};"/></use>
       <use id="take" type="tensorflow" xlink:href="#QueueDequeue"><pg-set-pin variable="#attrs" var-type="string" value="component_types_ = {DT_FLOAT};"/></use>
@@ -171,7 +162,7 @@ TEST_CASE("A replay does not wait for what never comes", "[cli]") {
 }
 
 TEST_CASE("The shape of a Placeholder that is open in part shows a wrong weight before a run", "[cli]") {
-  Place place;
+  kit::TemporaryFolder place;
   auto page = [&](const std::string& rows) {
     return place.Write("page.json", R"({"weft": 1, "blocks": [{"id": "x", "block": "Placeholder", "attrs": "dtype_ = DT_FLOAT; shape_ = [-1][3];"},
       {"id": "ones", "block": "Fill", "inputs": {"dims": {"dtype": "DT_INT32", "shape": [2], "values": [)" + rows + R"(, 2]}, "value": {"text": "1.0f"}}},
@@ -188,7 +179,7 @@ TEST_CASE("The shape of a Placeholder that is open in part shows a wrong weight 
 }
 
 TEST_CASE("Findings come in the order of the page", "[cli]") {
-  Place place;
+  kit::TemporaryFolder place;
   const std::string page = place.Write("page.json", R"({"weft": 1, "blocks": [
       {"id": "a", "block": "Add", "inputs": {"x": {"dtype": "DT_FLOAT", "shape": [2], "values": [1, 2]}, "y": {"dtype": "DT_FLOAT", "shape": [3], "values": [1, 2, 3]}}},
       {"id": "b", "block": "Square", "inputs": {"x": "nowhere.output"}},

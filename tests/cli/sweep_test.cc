@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 using Catch::Matchers::Contains;
 
 /// y = x * factor + w, and w grows by step in each run.
-constexpr const char* kPage = R"({"weft": 1, "page": "p", "blocks": [
+constexpr const char* kSweptPage = R"({"weft": 1, "page": "p", "blocks": [
   {"id": "x", "block": "Const", "inputs": {"value": {"dtype": "DT_FLOAT", "shape": [], "values": [2]}}},
   {"id": "w", "block": "Variable", "inputs": {"initvalues": {"dtype": "DT_FLOAT", "shape": [], "values": [0]}}},
   {"id": "scaled", "block": "Multiply", "inputs": {"x": "x.output", "y": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}},
@@ -25,19 +25,13 @@ constexpr const char* kPage = R"({"weft": 1, "page": "p", "blocks": [
   {"id": "grow", "block": "AssignAdd", "inputs": {"ref": "w.ref", "value": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}},
   {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["y.z", "w.ref"], "run_outputs": ["grow.operation"]}}]})";
 
-struct Place {
-  kit::TemporaryFolder folder;
-  Place() { Write("p.page.json", kPage); }
-  std::string Path(const std::string& name) const { return (folder.path() / name).string(); }
-  std::string Write(const std::string& name, std::string_view bytes) const {
-    kit::WriteBytes(folder.path() / name, bytes);
-    return Path(name);
-  }
+struct SweepPlace : kit::TemporaryFolder {
+  SweepPlace() { Write("p.page.json", kSweptPage); }
   /// A grid over the page with these axes, and keys before them.
   std::string Grid(const std::string& axes, const std::string& keys = "") const {
     return Write("g.grid.json", R"({"sweep": 1, "page": "p.page.json", )" + keys + R"("grid": [)" + axes + "]}");
   }
-  std::string journal() const { return kit::FileBytes(folder.path() / "g.sweep.jsonl"); }
+  std::string journal() const { return kit::FileBytes(path() / "g.sweep.jsonl"); }
 };
 
 /// The lines of JSON text, parsed.
@@ -49,7 +43,7 @@ std::vector<Json> Lines(const std::string& text) {
 }
 
 /// The values of the points' only parameter.
-std::vector<Json> ValuesOf(const Place& place, const std::string& axis) {
+std::vector<Json> ValuesOf(const SweepPlace& place, const std::string& axis) {
   const ProgramResult run = RunWeft({"sweep", place.Grid(axis), "--list"});
   INFO(run.err);
   REQUIRE(run.status == 0);
@@ -59,7 +53,7 @@ std::vector<Json> ValuesOf(const Place& place, const std::string& axis) {
 }
 
 TEST_CASE("a grid has lists, ranges and draws", "[sweep]") {
-  const Place place;
+  const SweepPlace place;
   CHECK(ValuesOf(place, R"({"set": "x.value", "values": [1, 0.10, "nan", true, [1, 2]]})") == Json::parse(R"([1, 0.1, "nan", true, [1, 2]])"));
   CHECK(ValuesOf(place, R"({"set": "x.value", "range": {"from": 1, "to": 10, "step": 3}})") == Json::parse("[1, 4, 7, 10]"));
   CHECK(ValuesOf(place, R"({"set": "x.value", "range": {"from": 0, "to": -0.3, "step": -0.1}})") == Json::parse("[0, -0.1, -0.2, -0.3]"));
@@ -76,7 +70,7 @@ TEST_CASE("a grid has lists, ranges and draws", "[sweep]") {
 }
 
 TEST_CASE("draws have the distribution that they name", "[sweep]") {
-  const Place place;
+  const SweepPlace place;
   std::map<int64_t, int> counts;
   for (const Json& value : ValuesOf(place, R"({"set": "x.value", "random": {"integer": [-1, 2], "count": 4000}})")) ++counts[value.get<int64_t>()];
   CHECK(counts.size() == 4);
@@ -95,7 +89,7 @@ TEST_CASE("draws have the distribution that they name", "[sweep]") {
 }
 
 TEST_CASE("axes are crossed, the last one fastest, or zipped", "[sweep]") {
-  const Place place;
+  const SweepPlace place;
   const std::string grid = place.Grid(R"({"set": "x.value", "values": [1, 2]},
       {"zip": [{"set": ["scaled.y", "grow.value"], "name": "s", "values": ["a", "b"]},
                {"cross": [{"set": "w.initvalues", "values": [7]}, {"feed": "x.output", "values": [8, 9]}]}]})");
@@ -107,7 +101,7 @@ TEST_CASE("axes are crossed, the last one fastest, or zipped", "[sweep]") {
 }
 
 TEST_CASE("a wrong grid says what is wrong and where", "[sweep]") {
-  const Place place;
+  const SweepPlace place;
   auto refused = [&](const std::string& text) {
     const ProgramResult run = RunWeft({"sweep", place.Write("bad.grid.json", text), "--count"});
     INFO(text.substr(0, 200));
@@ -142,7 +136,7 @@ TEST_CASE("a wrong grid says what is wrong and where", "[sweep]") {
 }
 
 TEST_CASE("a hostile grid is refused at once", "[sweep]") {
-  const Place place;
+  const SweepPlace place;
   auto refused = [&](const std::string& axis) {
     const ProgramResult run = RunWeft({"sweep", place.Grid(axis), "--count"});
     CHECK(run.status == 1);
@@ -177,7 +171,7 @@ TEST_CASE("a hostile grid is refused at once", "[sweep]") {
 }
 
 TEST_CASE("a point computes what weft run computes with its settings", "[sweep]") {
-  const Place place;
+  const SweepPlace place;
   const std::string grid = place.Grid(R"({"set": "scaled.y", "values": [1, 0.5, -3]}, {"feed": "x.output", "values": [2, "7.5f"]})",
                                       R"("steps": 3, "set": {"grow.value": 10}, )");
   const ProgramResult run = RunWeft({"sweep", grid, "--jobs", "2"});
@@ -201,9 +195,9 @@ TEST_CASE("a point computes what weft run computes with its settings", "[sweep]"
 }
 
 TEST_CASE("a name that the page has not is refused before the first point", "[sweep]") {
-  const Place place;
+  const SweepPlace place;
   auto refused = [&](const std::string& axis, const std::string& keys = "") {
-    fs::remove(place.folder.path() / "g.sweep.jsonl");
+    fs::remove(place.path() / "g.sweep.jsonl");
     const ProgramResult run = RunWeft({"sweep", place.Grid(axis, keys)});
     CHECK(run.status == 1);
     CHECK(Lines(place.journal()).size() <= 1);
@@ -224,7 +218,7 @@ TEST_CASE("a name that the page has not is refused before the first point", "[sw
 }
 
 TEST_CASE("a point that fails is a line with its reason, and the others are run", "[sweep]") {
-  const Place place;
+  const SweepPlace place;
   const std::string grid = place.Grid(R"({"set": "scaled.y", "values": [1, "what", "{1,2}", 4]}, {"set": "w.initvalues", "values": [0, "{1,2,3}"]})");
   const ProgramResult run = RunWeft({"sweep", grid});
   CHECK(run.status == 1);
@@ -245,7 +239,7 @@ TEST_CASE("a point that fails is a line with its reason, and the others are run"
 }
 
 TEST_CASE("a first point that fails is one of many", "[sweep]") {
-  const Place place;
+  const SweepPlace place;
   const std::string grid = place.Grid(R"({"feed": "x.output", "values": ["@none.npy", "what", 3]})", R"("fetch": ["y.z"], )");
   CHECK_THAT(RunWeft({"sweep", grid}).out, Contains("1 of 3 points done, 2 failed"));
   place.Grid(R"({"set": "x.value", "values": ["what", 3]})");
@@ -253,8 +247,8 @@ TEST_CASE("a first point that fails is one of many", "[sweep]") {
 }
 
 TEST_CASE("a page that loops needs a count of steps", "[sweep]") {
-  const Place place;
-  std::string page = kPage;
+  const SweepPlace place;
+  std::string page = kSweptPage;
   page.replace(page.find(R"("block": "ClientSession")"), 24, R"("block": "ClientSession", "attrs": "INFINITE_LOOP = true;")");
   place.Write("p.page.json", page);
   const std::string axis = R"({"set": "x.value", "values": [1, 2]})";
@@ -267,7 +261,7 @@ TEST_CASE("a page that loops needs a count of steps", "[sweep]") {
 }
 
 TEST_CASE("a point has the time that the grid gives it", "[sweep]") {
-  const Place place;
+  const SweepPlace place;
   const std::string grid = place.Grid(R"({"set": "x.value", "values": [1]})", R"("steps": 1000000000, "time_limit": 0.2, )");
   const ProgramResult run = RunWeft({"sweep", grid});
   CHECK(run.status == 1);
@@ -279,7 +273,7 @@ TEST_CASE("a point has the time that the grid gives it", "[sweep]") {
 }
 
 TEST_CASE("a journal is repaired, and never another file", "[sweep]") {
-  const Place place;
+  const SweepPlace place;
   const std::string grid = place.Grid(R"({"set": "x.value", "range": {"from": 1, "to": 20, "step": 1}})");
   CHECK(RunWeft({"sweep", grid, "--jobs", "1"}).status == 0);
   const std::string whole = place.journal();
@@ -312,7 +306,7 @@ TEST_CASE("a journal is repaired, and never another file", "[sweep]") {
 }
 
 TEST_CASE("a journal is of one grid and one page", "[sweep]") {
-  const Place place;
+  const SweepPlace place;
   const std::string axis = R"({"set": "x.value", "values": [1, 2]})", grid = place.Grid(axis);
   CHECK(RunWeft({"sweep", grid}).status == 0);
   const std::string before = place.journal();
@@ -323,7 +317,7 @@ TEST_CASE("a journal is of one grid and one page", "[sweep]") {
   CHECK(refused.status == 1);
   CHECK_THAT(refused.err, Contains("the grid has changed since") && Contains("--journal NEW.jsonl"));
   place.Grid(axis);
-  std::string page = kPage;
+  std::string page = kSweptPage;
   page.replace(page.find("[2]"), 3, "[3]");
   place.Write("p.page.json", page);
   refused = RunWeft({"sweep", grid, "--status"});
@@ -334,7 +328,7 @@ TEST_CASE("a journal is of one grid and one page", "[sweep]") {
 }
 
 TEST_CASE("lines of a pipe: what a sender that died has left is left out, and nothing else", "[sweep]") {
-  const Place place;
+  const SweepPlace place;
   const std::string grid = place.Grid(R"({"set": "x.value", "range": {"from": 1, "to": 10, "step": 1}})");
   const std::string first = RunWeft({"sweep", grid, "--points", "0-4", "--journal", "-"}).out;
   const std::string second = RunWeft({"sweep", grid, "--points", "5-9", "--journal", "-"}).out;
@@ -348,7 +342,7 @@ TEST_CASE("lines of a pipe: what a sender that died has left is left out, and no
 }
 
 TEST_CASE("parts of a sweep become one journal", "[sweep]") {
-  const Place place;
+  const SweepPlace place;
   const std::string grid = place.Grid(R"({"set": "x.value", "range": {"from": 1, "to": 25, "step": 1}})");
   CHECK_THAT(RunWeft({"sweep", grid, "--points", "0-9"}).out, Contains("g.sweep.0-9.jsonl: 10 of 10 points done"));
   CHECK_THAT(RunWeft({"sweep", grid, "--points", "20-29"}).out, Contains("g.sweep.20-24.jsonl: 5 of 5 points done"));
@@ -375,7 +369,7 @@ TEST_CASE("parts of a sweep become one journal", "[sweep]") {
 }
 
 TEST_CASE("results become a table and a plot", "[sweep]") {
-  const Place place;
+  const SweepPlace place;
   const std::string grid = place.Grid(R"({"set": "x.value", "name": "x, or \"it\"", "values": [1, 2, 4, "bad"]}, {"set": "scaled.y", "values": [1, 10]})");
   CHECK(RunWeft({"sweep", grid, "--table", place.Path("t.csv"), "--jobs", "1"}).status == 1);
   const std::string csv = kit::FileBytes(place.Path("t.csv"));

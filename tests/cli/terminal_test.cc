@@ -15,21 +15,15 @@ using kit::RunWeft;
 using Json = nlohmann::json;
 using Catch::Matchers::Contains;
 
-struct Place {
-  kit::TemporaryFolder folder;
-  std::string Path(const std::string& name) const { return (folder.path() / name).string(); }
-  std::string Write(const std::string& name, std::string_view bytes) const {
-    kit::WriteBytes(folder.path() / name, bytes);
-    return Path(name);
-  }
+struct ShellPlace : kit::TemporaryFolder {
   /// Runs weft in a shell, after its own commands ("ulimit -f 1"). Gives the exit status.
   int Shell(const std::string& first, const std::string& arguments) const {
-    const std::string command = Cat("cd '", folder.path().string(), "' && ", first, "; '", WEFT_PROGRAM, "' ", arguments, " > out 2> err");
+    const std::string command = Cat("cd '", path().string(), "' && ", first, "; '", WEFT_PROGRAM, "' ", arguments, " > out 2> err");
     const int code = std::system(command.c_str());
     return WIFEXITED(code) ? WEXITSTATUS(code) : 128 + WTERMSIG(code);
   }
-  std::string out() const { return kit::FileBytes(folder.path() / "out"); }
-  std::string err() const { return kit::FileBytes(folder.path() / "err"); }
+  std::string out() const { return kit::FileBytes(path() / "out"); }
+  std::string err() const { return kit::FileBytes(path() / "err"); }
 };
 
 /// No byte that a terminal obeys, but line feeds and tabs.
@@ -43,7 +37,7 @@ bool IsHarmless(const std::string& text) {
 }
 
 TEST_CASE("Control bytes of a page do not reach the terminal", "[cli][terminal]") {
-  Place place;
+  ShellPlace place;
   // In values, one of them no UTF-8, in a printed message, the page's name and the shown text of attributes.
   const std::string page = place.Write("page.json", R"({"weft": 1, "page": "p\u001b[2J", "blocks": [
       {"id": "e", "block": "Const", "inputs": {"value": {"dtype": "DT_STRING", "shape": [2], "values": ["a\u001b[31m\u009bb", {"base64": "G/8="}]}}},
@@ -79,7 +73,7 @@ TEST_CASE("Control bytes of a page do not reach the terminal", "[cli][terminal]"
 }
 
 TEST_CASE("Results with odd names are JSON", "[cli][terminal]") {
-  Place place;
+  ShellPlace place;
   const std::string page = place.Write("page.json", R"({"object": [{"symbol-name": "#Const", "id": "a\\", "input": [{"pin-name": "val",
       "pin-type": "double", "pin-save": "text", "pin-shape": "[1]", "pin-interface": "Input::Initializer", "pin-initial": "1"}],
       "output": [{"pin-name": "output", "pin-type": "string", "pin-interface": "Output"}]}]})");
@@ -92,7 +86,7 @@ TEST_CASE("Results with odd names are JSON", "[cli][terminal]") {
 }
 
 TEST_CASE("The message of a failed assertion has a limit", "[cli][terminal]") {
-  Place place;
+  ShellPlace place;
   const std::string page = place.Write("page.json", R"({"weft": 1, "blocks": [
       {"id": "dims", "block": "Const", "inputs": {"value": {"dtype": "DT_INT32", "shape": [1], "values": [30000000]}}},
       {"id": "many", "block": "Fill", "inputs": {"dims": "dims.output", "value": {"text": "1.5f"}}},
@@ -111,7 +105,7 @@ TEST_CASE("The message of a failed assertion has a limit", "[cli][terminal]") {
 }
 
 TEST_CASE("A file that becomes larger than a limit is an error", "[cli][terminal]") {
-  Place place;
+  ShellPlace place;
   place.Write("page.json", R"({"weft": 1, "blocks": [
       {"id": "dims", "block": "Const", "inputs": {"value": {"dtype": "DT_INT32", "shape": [1], "values": [1000000]}}},
       {"id": "many", "block": "Fill", "inputs": {"dims": "dims.output", "value": {"text": "1.5f"}}},
@@ -128,7 +122,7 @@ TEST_CASE("A file that becomes larger than a limit is an error", "[cli][terminal
   }
   CHECK(place.Shell("ulimit -f 20", "run page.json --session write --write .") == 1);
   CHECK_THAT(place.err(), Contains("error:") && Contains("big"));
-  for (const auto& entry : fs::directory_iterator(place.folder.path())) {
+  for (const auto& entry : fs::directory_iterator(place.path())) {
     const std::string name = entry.path().filename().string();
     CAPTURE(name);
     CHECK((name == "page.json" || name == "out" || name == "err"));
@@ -137,7 +131,7 @@ TEST_CASE("A file that becomes larger than a limit is an error", "[cli][terminal
 
 TEST_CASE("Where threads cannot be started, fewer do the work, or the run fails", "[cli][terminal]") {
   if (kit::kSanitized) return;  // they need all the address space there is
-  Place place;
+  ShellPlace place;
   std::string blocks;
   for (int i = 0; i < 200; ++i) {
     blocks += Cat(R"({"id": "c)", i, R"(", "block": "Const", "inputs": {"value": {"text": "1"}}}, {"id": "run)", i,

@@ -1,15 +1,13 @@
 // The sample pages in graphs/: each loads without a finding, runs, gives what NAME.expected.json says, and is written back unchanged.
-#include <catch2/catch.hpp>
-
 #include <stdlib.h>
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "tests/kit/program.h"
 #include "weft/cases/compare.h"
 #include "weft/exec/session.h"
 #include "weft/host/document.h"
@@ -23,13 +21,6 @@ using nlohmann::json;
 namespace {
 
 const fs::path kGraphs = fs::path(WEFT_SOURCE_DIR) / "graphs";
-
-std::string TextOf(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
-}
 
 std::string Findings(const Diagnostics& diagnostics) {
   std::string text;
@@ -117,7 +108,7 @@ TEST_CASE("sample pages give their expected results", "[graphs]") {
   for (const fs::path& path : Pages()) {
     INFO(path.filename().string());
     fs::path expected_path = path.string().substr(0, path.string().size() - std::string(".page.json").size()) + ".expected.json";
-    json expected = json::parse(TextOf(expected_path), nullptr, false);
+    json expected = json::parse(kit::FileBytes(expected_path), nullptr, false);
     REQUIRE(expected.is_object());
     CHECK(expected.at("page") == path.filename().string());
     cases::Tolerance tolerance;
@@ -138,6 +129,6 @@ TEST_CASE("sample pages are written back unchanged", "[graphs]") {
     INFO(path.filename().string());
     ReadPageResult read = ReadPageFile(path);
     CHECK(Findings(read.diagnostics) == "");
-    CHECK(WritePage(read.page) == TextOf(path));
+    CHECK(WritePage(read.page) == kit::FileBytes(path));
   }
 }

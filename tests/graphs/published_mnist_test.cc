@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "blocks/io/checkpoint_v1/checkpoint_writer.h"
+#include "tests/graphs/published.h"
 #include "tests/kit/program.h"
 
 namespace weft {
@@ -14,13 +15,6 @@ namespace fs = std::filesystem;
 using kit::RunWeft;
 using Json = nlohmann::json;
 using Texts = std::vector<std::string>;
-
-fs::path Published() {
-  fs::path folder = fs::path(WEFT_SOURCE_DIR) / "../shared/enuspace";
-  if (fs::is_directory(folder / "pages")) return fs::canonical(folder);
-  WARN("the published pages are not here (" << folder.string() << "): skipped");
-  return {};
-}
 
 std::string BigEndian(uint32_t value) {
   return {static_cast<char>(value >> 24), static_cast<char>(value >> 16), static_cast<char>(value >> 8), static_cast<char>(value)};

@@ -1,4 +1,6 @@
 // Pages that enuSpace users published, as they are: they replay, run, and give the values that were computed for them.
+#include "tests/graphs/published.h"
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
@@ -13,14 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using kit::RunWeft;
 using Json = nlohmann::json;
-
-/// The folder of the published pages; empty, with a notice, where it is absent.
-fs::path Published() {
-  fs::path folder = fs::path(WEFT_SOURCE_DIR) / "../shared/enuspace";
-  if (fs::is_directory(folder / "pages")) return fs::canonical(folder);
-  WARN("the published pages are not here (" << folder.string() << "): skipped");
-  return {};
-}
 
 Json Parse(const std::string& text) {
   Json json = Json::parse(text, nullptr, false);

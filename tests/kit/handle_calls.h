@@ -17,6 +17,11 @@ struct HandleCall {
   std::function<weft_status(void* handle, weft_diagnostics** problems)> call;
 };
 
+template <class Handle>
+Handle* As(void* handle) {
+  return static_cast<Handle*>(handle);
+}
+
 /// What the calls of a file use besides the handle in question.
 struct LiveHandles {
   LiveHandles();

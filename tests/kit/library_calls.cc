@@ -4,11 +4,6 @@
 namespace weft::test {
 namespace {
 
-template <class Handle>
-Handle* As(void* handle) {
-  return static_cast<Handle*>(handle);
-}
-
 }  // namespace
 
 std::vector<HandleCall> LibraryCalls(LiveHandles&) {

@@ -47,6 +47,8 @@ class WeftProcess {
 
 ProgramResult RunWeft(const std::vector<std::string>& arguments, const ProgramOptions& options = {});
 
+/// Where the sources are.
+inline const std::filesystem::path kSourceFolder = WEFT_SOURCE_DIR;
 /// All bytes of a file; empty where there is none.
 std::string FileBytes(const std::filesystem::path& path);
 void WriteBytes(const std::filesystem::path& path, std::string_view bytes);

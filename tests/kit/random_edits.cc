@@ -39,8 +39,8 @@ Wire RandomEdits::AnyInput(const Page& page) {
   return to;
 }
 
-AddBlock RandomEdits::Added(const Page& page) {
-  AddBlock edit;
+weft::AddBlock RandomEdits::Added(const Page& page) {
+  weft::AddBlock edit;
   static const std::vector<std::string> kKinds = {"Add",   "Multiply", "Negate",   "Square",      "Identity",
                                                   "Const", "AddN",     "Variable", "NoSuchBlock", "RandomUniform"};
   edit.block.id = Chance(3) ? "no id" : FreshId();
@@ -78,7 +78,7 @@ Edit RandomEdits::Setting(const Page& page) {
 
 Edit RandomEdits::Next(const Page& page) {
   if (page.blocks.empty()) {
-    AddBlock edit;
+    weft::AddBlock edit;
     edit.block.id = FreshId();
     edit.block.type = "NoOp";
     return edit;

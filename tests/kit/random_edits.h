@@ -26,7 +26,7 @@ class RandomEdits {
   Wire AnyOutput(const Page& page);
   InputItem AnyItem(const Page& page);
   Wire AnyInput(const Page& page);
-  AddBlock Added(const Page& page);
+  weft::AddBlock Added(const Page& page);
   Edit Setting(const Page& page);
 
   const Registry& registry_;

@@ -5,9 +5,9 @@
 namespace weft::fuzz {
 namespace {
 
-constexpr DType kTypes[] = {DType::kFloat, DType::kFloat,  DType::kFloat, DType::kDouble,    DType::kInt32,  DType::kInt64,
-                            DType::kHalf,  DType::kUInt8,  DType::kInt8,  DType::kComplex64, DType::kString, DType::kBool,
-                            DType::kQInt8, DType::kBFloat16};
+constexpr DType kPageTypes[] = {DType::kFloat,  DType::kFloat, DType::kFloat, DType::kDouble,  DType::kInt32,
+                                DType::kInt64,  DType::kHalf,  DType::kUInt8, DType::kInt8,    DType::kComplex64,
+                                DType::kString, DType::kBool,  DType::kQInt8, DType::kBFloat16};
 
 const std::vector<Shape>& SmallShapes() {
   static const std::vector<Shape> kShapes = {Shape{},           Shape{1},          Shape{2},       Shape{3},          Shape{0},
@@ -72,7 +72,7 @@ Wire RandomPage::AnyWire(const PortSpec& port) {
 InputItem RandomPage::Item(const BlockDef& def, const PortSpec& port) {
   if (port.kind != PortKind::kTensor ? !Slip(3) : Chance(50) && !outputs_.empty()) return AnyWire(port);
   Literal literal;
-  DType dtype = !Slip(5) ? TypeFor(def, port) : kTypes[Below(std::size(kTypes))];
+  DType dtype = !Slip(5) ? TypeFor(def, port) : kPageTypes[Below(std::size(kPageTypes))];
   if (dtype == DType::kResource) return AnyWire(port);
   literal.dtype = dtype;
   const bool shaping = std::find(def.shaped_by.begin(), def.shaped_by.end(), def.FindInput(port.name)) != def.shaped_by.end();
@@ -155,7 +155,7 @@ PageBlock RandomPage::SessionBlock(size_t index) {
 }
 
 Page RandomPage::Make() {
-  dtype_ = Chance(60) ? DType::kFloat : kTypes[Below(std::size(kTypes))];
+  dtype_ = Chance(60) ? DType::kFloat : kPageTypes[Below(std::size(kPageTypes))];
   shape_ = Any(SmallShapes());
   outputs_.clear();
   ids_.clear();

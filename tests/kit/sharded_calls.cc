@@ -4,9 +4,6 @@
 namespace weft::test {
 namespace {
 
-template <class Handle>
-Handle* As(void* pointer) { return static_cast<Handle*>(pointer); }
-
 /// CALL(weft_sharded_step, weft_sharded, 0, problems): the handle comes first.
 #define CALL(function, kind, ...) \
   HandleCall{#function, #kind, false, [](void* pointer, [[maybe_unused]] weft_diagnostics** problems) -> weft_status { \
@@ -51,3 +48,5 @@ void* ClosedSharded(LiveHandles& live) {
 }
 
 }  // namespace weft::test
+
+#undef CALL

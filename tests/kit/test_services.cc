@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "runtime/state/thread_pool.h"
+#include "tests/kit/program.h"
 
 namespace weft::kit {
 namespace {
@@ -107,6 +108,11 @@ TemporaryFolder::TemporaryFolder() {
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+std::string TemporaryFolder::Write(const std::string& name, std::string_view bytes) const {
+  WriteBytes(path_ / name, bytes);
+  return Path(name);
 }
 
 }  // namespace weft::kit

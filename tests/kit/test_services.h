@@ -86,6 +86,9 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   const std::filesystem::path& path() const { return path_; }
+  std::string Path(const std::string& name) const { return (path_ / name).string(); }
+  /// Writes a file of this name and gives its path.
+  std::string Write(const std::string& name, std::string_view bytes) const;
 
  private:
   std::filesystem::path path_;

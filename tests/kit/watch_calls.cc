@@ -27,11 +27,6 @@ weft_breakpoint* MakeBreakpoint(weft_session* session) {
   return breakpoint;
 }
 
-template <class Handle>
-Handle* As(void* handle) {
-  return static_cast<Handle*>(handle);
-}
-
 void Ignore(void*, const weft_event*) {}
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "tests/kit/weft_headers.h"
 
 #include <algorithm>
-#include <fstream>
 #include <regex>
-#include <sstream>
+
+#include "tests/kit/program.h"
 
 namespace weft::test {
 namespace fs = std::filesystem;
@@ -16,12 +16,6 @@ std::vector<fs::path> HeaderFiles() {
   }
   std::sort(files.begin() + 1, files.end());
   return files;
-}
-
-std::string TextOf(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
 }
 
 std::vector<HeaderFunction> FunctionsIn(const std::string& text, const std::string& file) {
@@ -50,7 +44,7 @@ std::vector<HeaderFunction> FunctionsIn(const std::string& text, const std::stri
 std::vector<HeaderFunction> HeaderFunctions() {
   std::vector<HeaderFunction> all;
   for (const fs::path& path : HeaderFiles()) {
-    for (HeaderFunction& function : FunctionsIn(TextOf(path), path.filename().string())) all.push_back(std::move(function));
+    for (HeaderFunction& function : FunctionsIn(kit::FileBytes(path), path.filename().string())) all.push_back(std::move(function));
   }
   return all;
 }

@@ -17,7 +17,6 @@ struct HeaderFunction {
 
 /// weft.h and its parts.
 std::vector<std::filesystem::path> HeaderFiles();
-std::string TextOf(const std::filesystem::path& path);
 /// The functions of one header's text.
 std::vector<HeaderFunction> FunctionsIn(const std::string& text, const std::string& file);
 /// Those of all.

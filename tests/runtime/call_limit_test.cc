@@ -14,13 +14,7 @@ namespace {
 using Catch::Matchers::Contains;
 using Clock = CallLimit::Clock;
 
-std::string PageOf(const std::vector<std::string>& blocks) {
-  std::string text = "{\"weft\": 1, \"page\": \"p\", \"blocks\": [";
-  for (size_t i = 0; i < blocks.size(); ++i) text += Cat(i == 0 ? "" : ",\n", blocks[i]);
-  return text + "]}";
-}
-
-std::vector<std::string> Chain(int count) {
+std::vector<std::string> ChainOf(int count) {
   std::vector<std::string> blocks = {Block("b0", "Const", {{"value", Vector({1, 2})}})};
   for (int i = 1; i < count; ++i) blocks.push_back(Block(Cat("b", i), "Negate", {{"x", Cat("b", i - 1, i == 1 ? ".output" : ".y")}}));
   return blocks;
@@ -62,7 +56,7 @@ TEST_CASE("A limit stops the thread that set it, at its deadline or when its fla
 }
 
 TEST_CASE("An edit that is stopped leaves the page as it was", "[call_limit]") {
-  TestPage page(Chain(200));
+  TestPage page(ChainOf(200));
   const std::string before = WritePage(page.scope()->revision()->graph->page());
   const std::vector<Edit> edit = ReadEdits(R"({"op": "remove", "block": "b100"})").value();
   Diagnostics found;
@@ -77,7 +71,7 @@ TEST_CASE("An edit that is stopped leaves the page as it was", "[call_limit]") {
 }
 
 TEST_CASE("A session whose planning is stopped says so, and plans the next time", "[call_limit]") {
-  TestPage page(Chain(200));
+  TestPage page(ChainOf(200));
   Session session(page.scope(), page.scope()->graph().DefaultSession());
   RunOptions late;
   late.deadline = Clock::now();
@@ -96,7 +90,7 @@ TEST_CASE("A session whose planning is stopped says so, and plans the next time"
 
 TEST_CASE("A document's calls end at the runtime's deadline", "[call_limit]") {
   auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .call_deadline = std::chrono::nanoseconds(1)});
-  auto document = Document::Open(runtime, PageOf(Chain(100)), {.name = "slow.json"});
+  auto document = Document::Open(runtime, PageOf(ChainOf(100)), {.name = "slow.json"});
   CHECK(document->faults().FirstError().code() == Code::kCancelled);
   CHECK(document->faults().FirstError().place().page == "slow.json");
   CHECK(document->scope()->revision()->graph->page().blocks.empty());
@@ -115,12 +109,12 @@ TEST_CASE("Loading, checking and editing a large page end within 100 ms of the d
     call();
     return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   };
-  const std::string text = PageOf(Chain(200000));
+  const std::string text = PageOf(ChainOf(200000));
   std::unique_ptr<Document> document;
   CHECK(seconds([&] { document = Document::Open(runtime, text); }) < 0.13);
   CHECK(document->faults().FirstError().code() == Code::kCancelled);
   // Of a page that was opened without a deadline.
-  TestPage page(Chain(100000));
+  TestPage page(ChainOf(100000));
   std::vector<Edit> edits;
   for (int i = 1; i < 2000; ++i) edits.push_back(ReadEdits(Cat(R"({"op": "rename", "block": "b)", i, R"(", "to": "c)", i, R"("})")).value().front());
   Diagnostics found;

@@ -94,7 +94,7 @@ bool IsPlainMap(const BlockDef& def) {
 
 /// The block six times, with operands wherever they can be: both from memory, single ones on either side, one from registers, twice the
 /// same, and one that was made before.
-Blocks PageOf(const BlockDef& def, DType dtype, bool singles) {
+Blocks MapPage(const BlockDef& def, DType dtype, bool singles) {
   Blocks blocks = Inputs(dtype);
   const auto made = [&](int b) { return Cat("b", b, ".", def.outputs[0].name); };
   const std::string x = "x.output", y = "y.output", c = singles ? "c.output" : "x.output";
@@ -114,7 +114,7 @@ TEST_CASE("Every block that can be a link of a chain gives the numbers that it g
     if (!IsPlainMap(*def)) continue;
     for (DType dtype : {DType::kFloat, DType::kDouble}) {
       for (bool singles : {true, false}) {
-        const Blocks blocks = PageOf(*def, dtype, singles);
+        const Blocks blocks = MapPage(*def, dtype, singles);
         TestPage page(blocks);
         if (!page.errors().empty()) continue;
         auto session = page.Open({Cat("b6.", def->outputs[0].name)}, {}, Keep::kAsked);

@@ -21,7 +21,7 @@ constexpr std::string_view kPage = R"({
 }
 )";
 
-Page Sample() {
+Page ChangedPage() {
   ReadPageResult read = ReadText(kPage);
   REQUIRE(WritePage(read.page) == kPage);
   return std::move(read.page);
@@ -37,7 +37,7 @@ Status Applied(Page& page, std::string_view json, std::vector<Edit>* inverse = n
 
 /// The page's text after edits, which are taken back by way of JSON.
 std::string After(std::string_view json) {
-  Page page = Sample();
+  Page page = ChangedPage();
   std::vector<Edit> inverse;
   const Status status = Applied(page, json, &inverse);
   INFO(json << "\n" << ToString(status));
@@ -55,7 +55,7 @@ bool Has(const std::string& text, std::string_view part) { return text.find(part
 
 /// What edits change, as JSON.
 std::string Changed(std::string_view json) {
-  Page before = Sample();
+  Page before = ChangedPage();
   REQUIRE(Applied(before, R"({"op": "move", "block": "a", "layout": [40, 80]})").ok());  // its blocks have numbers from now on
   Page after = before;
   const Status status = Applied(after, json);
@@ -96,11 +96,11 @@ TEST_CASE("keys that the engine reads are no keys to set, and values are JSON", 
                               R"({"op": "set", "key": "page", "value": 7})", R"({"op": "set", "key": "page", "value": null})",
                               R"({"op": "set", "block": "", "key": "note", "value": 1})"}) {
     INFO(refused);
-    Page page = Sample();
+    Page page = ChangedPage();
     CHECK(Applied(page, refused).code() == Code::kInvalidArgument);
     CHECK(WritePage(page) == kPage);
   }
-  Page page = Sample();
+  Page page = ChangedPage();
   CHECK(Applied(page, R"({"op": "set", "block": "b", "key": "note", "value": null})").code() == Code::kNotFound);
   CHECK(Applied(page, R"({"op": "set", "block": "z", "key": "note", "value": 1})").code() == Code::kNotFound);
   CHECK(Applied(page, R"({"op": "set", "block": "a", "key": "color", "value": 1, "place": 3})").code() == Code::kOutOfRange);
@@ -121,7 +121,7 @@ TEST_CASE("edits say what they changed, by ids", "[edit]") {
         "{\"edits\": 3, \"keys\": [\"page\", \"author\", \"n\"]}\n");
   CHECK(Changed(R"({"op": "set", "key": "layout", "value": {"zoom": 2}})") == "{\"edits\": 3, \"moved\": [\"a\", \"b\"], \"keys\": [\"layout\"]}\n");
   CHECK(Changed("[]") == "{\"edits\": 3}\n");
-  CHECK(ChangesBetween(Sample(), Sample()).empty());
+  CHECK(ChangesBetween(ChangedPage(), ChangedPage()).empty());
 }
 
 }  // namespace weft

@@ -11,7 +11,7 @@ namespace weft {
 namespace {
 
 // Canonical, with all that edits must not lose: unknown keys, attribute objects, an empty "inputs", a leftover of the layout.
-constexpr std::string_view kPage = R"({
+constexpr std::string_view kSamplePage = R"({
   "weft": 1,
   "page": "p",
   "blocks": [
@@ -31,10 +31,10 @@ constexpr std::string_view kPage = R"({
 }
 )";
 
-Page Sample() {
-  ReadPageResult read = ReadText(kPage);
+Page SamplePage() {
+  ReadPageResult read = ReadText(kSamplePage);
   REQUIRE(read.diagnostics.errors() == 0);
-  REQUIRE(WritePage(read.page) == kPage);
+  REQUIRE(WritePage(read.page) == kSamplePage);
   return std::move(read.page);
 }
 
@@ -57,7 +57,7 @@ std::string LineOf(const Page& page, std::string_view id) {
 
 // Applies edits, takes them back, and does both again by way of JSON: bytes must be the same each time.
 std::string AfterEdits(std::string_view json) {
-  Page page = Sample();
+  Page page = SamplePage();
   auto undo = ApplyEdits(page, Edits(json));
   INFO(json << "\n" << ToString(undo.status()));
   REQUIRE(undo.ok());
@@ -67,11 +67,11 @@ std::string AfterEdits(std::string_view json) {
   auto redo = ApplyEdits(page, *undo);
   INFO(WriteEdits(*undo));
   REQUIRE(redo.ok());
-  CHECK(WritePage(page) == kPage);
+  CHECK(WritePage(page) == kSamplePage);
   REQUIRE(ApplyEdits(page, *redo).ok());
   CHECK(WritePage(page) == after);
   REQUIRE(ApplyEdits(whole, Edits(WriteEdits(*undo))).ok());
-  CHECK(WritePage(whole) == kPage);
+  CHECK(WritePage(whole) == kSamplePage);
   CHECK(WriteEdits(Edits(WriteEdits(*undo))) == WriteEdits(*undo));
   return after;
 }
@@ -190,7 +190,7 @@ TEST_CASE("edits: what is refused says why, and changes nothing", "[edit]") {
   };
   for (const Refused& refused : all) {
     INFO(refused.edit);
-    Page page = Sample();
+    Page page = SamplePage();
     // Edits before it in the list are taken back, too.
     const std::string list = Cat(R"([{"op": "remove", "block": "op"}, {"op": "move", "block": "a", "layout": [5, 5]}, )", refused.edit, "]");
     for (const std::string& json : {std::string(refused.edit), list}) {
@@ -205,7 +205,7 @@ TEST_CASE("edits: what is refused says why, and changes nothing", "[edit]") {
       CHECK(status.place().pointer == (json == list ? "/2" : "/0"));
       CHECK(status.message().find(refused.message) != std::string::npos);
       CHECK(status.hint().find(refused.hint) != std::string::npos);
-      CHECK(WritePage(page) == kPage);
+      CHECK(WritePage(page) == kSamplePage);
     }
   }
   ReadPageResult odd = ReadText(R"({"weft": 1, "page": "p", "blocks": [{"id": "a", "block": "NoOp"}], "layout": {"a": 1}})");
@@ -215,12 +215,12 @@ TEST_CASE("edits: what is refused says why, and changes nothing", "[edit]") {
 
 TEST_CASE("edits: what a host makes without JSON is checked, too", "[edit]") {
   const auto refused = [](const Edit& edit, std::string_view message) {
-    Page page = Sample();
+    Page page = SamplePage();
     const Status status = ApplyEdits(page, {&edit, 1}).status();
     INFO(ToString(status));
     CHECK(status.code() == Code::kInvalidArgument);
     CHECK(status.message().find(message) != std::string::npos);
-    CHECK(WritePage(page) == kPage);
+    CHECK(WritePage(page) == kSamplePage);
   };
   // Text that is no JSON object would end the page's own JSON.
   refused(SetAttrs{"pool", true, "", "{\"k\": 1}, \"id\": \"other\"", false}, "JSON");
@@ -256,7 +256,7 @@ TEST_CASE("edits: what a host makes without JSON is checked, too", "[edit]") {
   refused(Connect{Wire{"a", "output", -1}, {"mul", "x\xff", -1}}, "UTF-8");
 
   // What is accepted is written in the canonical spelling.
-  Page page = Sample();
+  Page page = SamplePage();
   added.block.inputs.clear();
   added.block.extra = "\"note\":1 , \"b\":[1,2]";
   const std::vector<Edit> edits = {SetAttrs{"pool", true, "", "{ \"padding\":\"VALID\" }", false}, added};

@@ -1,13 +1,13 @@
 // Blocks that read and write files, on pages that try to leave their folders.
-#include <catch2/catch.hpp>
-
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>
 
+#include "tests/kit/program.h"
 #include "tests/runtime/page_test.h"
 #include "tests/runtime/session_kit.h"
 #include "weft/base/file.h"
@@ -18,11 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Catch::Matchers::Contains;
-
-std::string TextOf(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// page/ and other/ beside it, with a file x.txt each.
 struct Place {
@@ -104,7 +99,7 @@ TEST_CASE("Blocks do not leave the page's folder by links, by .. through what is
   }
   CHECK(Use(place, "ReadFile", "x.txt").status.ok());
   CHECK(Use(place, "WriteFile", "new/folder/made").status.ok());
-  CHECK(TextOf(place.root / "page/new/folder/made") == "made");
+  CHECK(kit::FileBytes(place.root / "page/new/folder/made") == "made");
 }
 
 TEST_CASE("A page that may read its folder may not write there, itself included", "[files]") {
@@ -118,7 +113,7 @@ TEST_CASE("A page that may read its folder may not write there, itself included"
       CHECK_THAT(use.status.message(), Contains("outside the folders that the page may write"));
     }
   }
-  CHECK(TextOf(place.root / "page/p.page.json") == "{}");
+  CHECK(kit::FileBytes(place.root / "page/p.page.json") == "{}");
   CHECK(!fs::exists(place.root / "page/new"));
   CHECK(!fs::exists(place.root / "page/sub"));
 }
@@ -212,7 +207,7 @@ TEST_CASE("Who puts a link in a block's way between check and use gets nothing f
   }
   INFO(inside << " read, " << refused << " refused");
   CHECK(inside + refused > 0);
-  CHECK(TextOf(place.root / "other/x.txt") == "other");
+  CHECK(kit::FileBytes(place.root / "other/x.txt") == "other");
 }
 
 TEST_CASE("A host sees each access of a page, and may refuse it", "[files]") {

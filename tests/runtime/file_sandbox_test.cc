@@ -1,18 +1,19 @@
 // The sandbox of files: which names lead where, and what may be read and written there.
-#include <catch2/catch.hpp>
+#include "weft/host/file_sandbox.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <cerrno>
 #include <chrono>
 #include <thread>
 
+#include "tests/kit/program.h"
 #include "tests/runtime/page_test.h"
 #include "weft/base/file.h"
-#include "weft/host/file_sandbox.h"
 
 namespace weft {
 namespace {
@@ -20,11 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using Catch::Matchers::Contains;
 constexpr auto kRead = Files::Access::kRead, kWrite = Files::Access::kWrite;
-
-std::string TextOf(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// page/ with a file, data/ and other/ beside it with one each.
 struct Place {
@@ -69,7 +65,7 @@ TEST_CASE("Files: a page reads its own folder and writes nothing", "[files]") {
   CHECK(refused.code() == Code::kPermissionDenied);
   CHECK(refused.hint() == Cat("allow its folder: --write ", (place.root / "page").string()));
   CHECK(files.Resolve("x.txt", kWrite).status().code() == Code::kPermissionDenied);
-  CHECK(TextOf(place.root / "page/x.txt") == "page");
+  CHECK(kit::FileBytes(place.root / "page/x.txt") == "page");
   CHECK(!fs::exists(place.root / "page/new.txt"));
 }
 
@@ -82,7 +78,7 @@ TEST_CASE("Files: --allow opens a folder for reading, --write for both", "[files
   CHECK(files.Write("../data/x.txt", "1").code() == Code::kPermissionDenied);
   CHECK(files.Write("../other/x.txt", "written").ok());
   CHECK(files.Write((place.root / "other/new").string(), std::string("a\0b", 3)).ok());
-  CHECK(TextOf(place.root / "other/x.txt") == "written");
+  CHECK(kit::FileBytes(place.root / "other/x.txt") == "written");
   CHECK(Read(files, "../other/new") == std::string("a\0b", 3));
   CHECK(files.Write("../other/none/new", "1").code() == Code::kNotFound);
   CHECK(files.Write("../other", "1").code() == Code::kInvalidArgument);
@@ -162,7 +158,7 @@ TEST_CASE("Files: a link that leads out is no way to write", "[files]") {
   CHECK(!fs::exists(place.root / "other/made"));
   CHECK(files.Write("inner", "1").ok());
   CHECK(fs::is_symlink(place.root / "page/inner"));
-  CHECK(TextOf(place.root / "page/sub/made") == "1");
+  CHECK(kit::FileBytes(place.root / "page/sub/made") == "1");
 }
 
 TEST_CASE("Files: pipes, devices and folders are no files of a page", "[files]") {
@@ -256,7 +252,7 @@ TEST_CASE("Files: who puts a link in the way between check and use gets nothing 
   INFO(inside << " read, " << refused << " refused");
   CHECK(inside + refused > 0);
   CHECK(!fs::exists(place.root / "other/made"));
-  CHECK(TextOf(place.root / "other/x.txt") == "other");
+  CHECK(kit::FileBytes(place.root / "other/x.txt") == "other");
 }
 
 }  // namespace

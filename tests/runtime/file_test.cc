@@ -1,5 +1,5 @@
 // Files by descriptors: opening past no link, and files that take the place of others as a whole.
-#include <catch2/catch.hpp>
+#include "weft/base/file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,23 +7,19 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <cerrno>
 #include <set>
 #include <thread>
 #include <vector>
 
+#include "tests/kit/program.h"
 #include "tests/runtime/page_test.h"
-#include "weft/base/file.h"
 
 namespace weft {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string TextOf(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::set<std::string> NamesIn(const fs::path& folder) {
   std::set<std::string> names;
@@ -63,14 +59,14 @@ TEST_CASE("A new file is there as a whole or not at all", "[files]") {
     NewFile file;
     REQUIRE(file.Create(OpenFolder(folder.path()), "x") == 0);
     REQUIRE(file.Write("new", 3) == 0);
-    CHECK(TextOf(folder.path() / "x") == "old");
+    CHECK(kit::FileBytes(folder.path() / "x") == "old");
     const std::set<std::string> names = NamesIn(folder.path());
     CHECK(names.size() == 2);
     CHECK(IsUnfinished(*names.begin()));
   }
-  CHECK(TextOf(folder.path() / "x") == "old");
+  CHECK(kit::FileBytes(folder.path() / "x") == "old");
   CHECK(Put(folder.path(), "x", "new") == 0);
-  CHECK(TextOf(folder.path() / "x") == "new");
+  CHECK(kit::FileBytes(folder.path() / "x") == "new");
   CHECK(Put(folder.path(), std::string(255, 'n'), "long") == 0);
   CHECK(Put(folder.path(), std::string(256, 'n'), "longer") == ENAMETOOLONG);
   CHECK(NamesIn(folder.path()) == std::set<std::string>{"x", std::string(255, 'n')});
@@ -86,7 +82,7 @@ TEST_CASE("What a killed writer left goes when the next file of that name is wri
   const TempFolder folder;
   const std::string left = LeftBehind(folder.path(), "x");
   CHECK(IsUnfinished(left));
-  CHECK(TextOf(folder.path() / left) == "half");
+  CHECK(kit::FileBytes(folder.path() / left) == "half");
   CHECK(Put(folder.path(), "x", "whole") == 0);
   CHECK(NamesIn(folder.path()) == std::set<std::string>{"x"});
   // That of a process that still writes stays.
@@ -96,7 +92,7 @@ TEST_CASE("What a killed writer left goes when the next file of that name is wri
   CHECK(Put(folder.path(), "x", "first") == 0);
   CHECK(NamesIn(folder.path()).size() == 2);
   CHECK(other.Commit() == 0);
-  CHECK(TextOf(folder.path() / "x") == "later");
+  CHECK(kit::FileBytes(folder.path() / "x") == "later");
   CHECK(NamesIn(folder.path()) == std::set<std::string>{"x"});
 }
 
@@ -115,8 +111,8 @@ TEST_CASE("Links and pipes under the name of an unfinished file are neither foll
   fs::remove(beside);
   REQUIRE(::mkfifo(beside.c_str(), 0600) == 0);
   CHECK(Put(folder.path(), "x", "3") == 0);
-  CHECK(TextOf(folder.path() / "x") == "3");
-  CHECK(TextOf(other.path() / "target") == "outside");
+  CHECK(kit::FileBytes(folder.path() / "x") == "3");
+  CHECK(kit::FileBytes(other.path() / "target") == "outside");
 }
 
 TEST_CASE("Many writers of one name do not mix", "[files]") {
@@ -131,7 +127,7 @@ TEST_CASE("Many writers of one name do not mix", "[files]") {
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(failed == 0);
-  const std::string text = TextOf(folder.path() / "x");
+  const std::string text = kit::FileBytes(folder.path() / "x");
   CHECK(text == std::string(100000, text.at(0)));
   CHECK(NamesIn(folder.path()) == std::set<std::string>{"x"});
 }

@@ -242,7 +242,7 @@ void CheckAgainstSingle(const std::vector<std::string>& blocks, const std::vecto
 std::string All(std::string_view id, std::string_view block, const std::string& input) {
   return Block(id, block, {{"input", input}, {"axis", Ints({0})}});
 }
-std::string Backwards(std::string_view id, const std::string& input) {
+std::string Reversed(std::string_view id, const std::string& input) {
   return Block(id, "Reverse", {{"tensor", input}, {"axis", Ints({0})}});
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("A reduction among fused steps sees what it would alone", "[fusion]") 
                      {"m.output", "t.y"}, 1);
   // ... not even where it is from outside of the group and dies with it, ...
   CheckAgainstSingle(
-      {x, Backwards("v", "x.output"), square, All("m", "Mean", "v.output"), Block("n", "Negate", {{"x", "s.y"}}), Backwards("r", "n.y")},
+      {x, Reversed("v", "x.output"), square, All("m", "Mean", "v.output"), Block("n", "Negate", {{"x", "s.y"}}), Reversed("r", "n.y")},
       {"m.output", "r.output"}, 1);
   // ... and what reads its result waits for it.
   CheckAgainstSingle({x, square, All("m", "Mean", "s.y"), Block("d", "Subtract", {{"x", "s.y"}, {"y", "m.output"}}),

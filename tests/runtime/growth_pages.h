@@ -24,14 +24,14 @@ inline std::string Fetching(std::string_view id, const std::string& fetches, con
 
 // ---- pages ------------------------------------------------------------------------------------------------------------------------------
 
-inline Blocks Chain(int n) {
+inline Blocks ChainBlocks(int n) {
   Blocks blocks = {Block("b0", "Const", {{"value", Scalar(0.5)}})};
   for (int i = 1; i < n; ++i) blocks.push_back(Block(Cat("b", i), "Negate", {{"x", Cat("b", i - 1, i == 1 ? ".output" : ".y")}}));
   return blocks;
 }
 
 inline Blocks Backwards(int n) {
-  Blocks blocks = Chain(n);
+  Blocks blocks = ChainBlocks(n);
   std::ranges::reverse(blocks);
   return blocks;
 }
@@ -282,7 +282,7 @@ struct Family {
 };
 
 inline std::vector<Family> Families() {
-  return {{"a chain", Chain, 250},
+  return {{"a chain", ChainBlocks, 250},
           {"a chain, last block first", Backwards, 250},
           {"one to many", FanOut, 250},
           {"many to one", FanIn, 250},
@@ -309,12 +309,6 @@ inline std::vector<Family> Families() {
           {"shapes at fault", BadShapes, 250, Kind::kFaulty},
           {"cycles", Cycles, 250, Kind::kFaulty},
           {"the same id", SameIds, 250, Kind::kFaulty}};
-}
-
-inline std::string PageOf(const Blocks& blocks) {
-  std::string text = "{\"weft\": 1, \"page\": \"p\", \"blocks\": [\n";
-  for (size_t i = 0; i < blocks.size(); ++i) text += Cat(i ? ",\n" : "", blocks[i]);
-  return text + "\n]}\n";
 }
 
 /// A page of enuSpace's editor, of so many blocks.

@@ -48,7 +48,7 @@ void Show(Document& document, Stopwatch& time) {
   });
 }
 
-void Edit(Document& document, Stopwatch& time) {
+void EditSteps(Document& document, Stopwatch& time) {
   Diagnostics found;
   const std::string add = Cat("{\"op\": \"add\", \"block\": ", Block("fresh", "Const", {{"value", Scalar(1)}}), "}");
   time("first edit", [&] { REQUIRE(document.Apply(add, EditMode::kApply, found).ok()); });
@@ -83,7 +83,7 @@ void Run(Document& document, Stopwatch& time, const std::filesystem::path& folde
   time("results", [&] { run.Values(); });
   time("snapshot", [&] { REQUIRE(SaveSnapshot(*document.scope(), folder / "state").ok()); });
   time("restore", [&] { REQUIRE(RestoreSnapshot(*document.scope(), folder / "state", {}, found).ok()); });
-  Edit(document, time);
+  EditSteps(document, time);
   time("run after an edit", [&] { REQUIRE(run.Run({.steps = 1}).ok()); });
 }
 
@@ -101,7 +101,7 @@ Times Measure(const std::shared_ptr<Runtime>& runtime, const std::string& text, 
   Show(*document, time);
   if (kind != Kind::kFaulty) PlanAsked(*document, time);
   if (kind == Kind::kRuns) Run(*document, time, folder.path());
-  else Edit(*document, time);
+  else EditSteps(*document, time);
   time("close", [&] { document.reset(); });
   return times;
 }

@@ -7,15 +7,9 @@ namespace {
 
 using Faults = std::vector<std::string>;
 
-std::string Page(const std::vector<std::string>& blocks) {
-  std::string text = "{\"weft\": 1, \"page\": \"p\", \"blocks\": [";
-  for (size_t i = 0; i < blocks.size(); ++i) text += Cat(i ? ",\n" : "", blocks[i]);
-  return text + "]}";
-}
-
 std::unique_ptr<Document> Open(const std::vector<std::string>& blocks) {
   static const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 0});
-  return Document::Open(runtime, Page(blocks));
+  return Document::Open(runtime, PageOf(blocks));
 }
 
 Faults Named(const Diagnostics& found) {
@@ -30,7 +24,7 @@ Faults Named(const Diagnostics& found) {
 Faults FaultsOf(const std::vector<std::string>& blocks) { return Named(Open(blocks)->diagnostics()); }
 
 std::string Const(std::string_view id, const std::string& value, std::string_view attrs = "") { return Block(id, "Const", {{"value", value}}, attrs); }
-std::string Add(std::string_view id, std::string_view x, std::string_view y, std::string_view attrs = "") {
+std::string AddOf(std::string_view id, std::string_view x, std::string_view y, std::string_view attrs = "") {
   return Block(id, "Add", {{"x", std::string(x)}, {"y", std::string(y)}}, attrs);
 }
 
@@ -84,23 +78,29 @@ TEST_CASE("a fault of an attribute hides no fault of types that does not depend 
   CHECK(FaultsOf(Norm("momentum_ = 3;", Ints({1, 1}))) == Faults{"g.momentum", "g.scale"});
   CHECK(FaultsOf(Norm("data_format_ = NHC;", Ints({1, 1}))) == Faults{"g.data_format", "g.scale"});
   // What inputs bring to one type clashes, whatever that is.
-  CHECK(FaultsOf({Const("f", Vector({1})), Const("i", Ints({1})), Add("sum", "f.output", "i.output", "T_ = DT_FLOT;")}) == Faults{"sum.T", "sum.y"});
+  CHECK(FaultsOf({Const("f", Vector({1})), Const("i", Ints({1})), AddOf("sum", "f.output", "i.output", "T_ = DT_FLOT;")}) ==
+        Faults{"sum.T", "sum.y"});
   // Behind the block its types are those that it has whatever the attribute is.
-  CHECK(FaultsOf(With(Norm("momentum_ = 3;", Vector({1, 1})), {Const("i", Ints({1})), Add("sum", "g.x_backprop", "i.output"), Add("behind", "sum.z", "i.output")})) ==
-        Faults{"g.momentum", "sum.y"});
-  CHECK(FaultsOf(With(Norm("momentum_ = 3;", Vector({1, 1})), {Const("i", Ints({1})), Add("sum", "g.x_backprop", "g.x_backprop"), Add("behind", "sum.z", "i.output")})) ==
-        Faults{"g.momentum", "behind.y"});
+  CHECK(FaultsOf(With(Norm("momentum_ = 3;", Vector({1, 1})), {Const("i", Ints({1})), AddOf("sum", "g.x_backprop", "i.output"),
+                                                               AddOf("behind", "sum.z", "i.output")})) == Faults{"g.momentum", "sum.y"});
+  CHECK(FaultsOf(With(Norm("momentum_ = 3;", Vector({1, 1})), {Const("i", Ints({1})), AddOf("sum", "g.x_backprop", "g.x_backprop"),
+                                                               AddOf("behind", "sum.z", "i.output")})) == Faults{"g.momentum", "behind.y"});
 }
 
 TEST_CASE("nothing is said of types that a fault of an attribute leaves unknown", "[faults]") {
   const std::vector<std::string> constants = {Const("f", Vector({1})), Const("i", Ints({1}))};
-  CHECK(FaultsOf(With(constants, {Block("cast", "Cast", {{"x", "f.output"}}, "DstT_ = DT_FLOAR;"), Add("sum", "cast.y", "i.output")})) == Faults{"cast.DstT"});
-  CHECK(FaultsOf(With(constants, {Block("at", "ArgMax", {{"input", "f.output"}, {"dimension", "i.output"}}, "output_type_ = DT_INT3;"), Add("sum", "at.output", "i.output")})) ==
-        Faults{"at.output_type"});
-  CHECK(FaultsOf(With(constants, {Add("one", "i.output", "i.output", "T_ = DT_FLOT;"), Add("sum", "one.z", "f.output")})) == Faults{"one.T"});
-  CHECK(FaultsOf(With(constants, {Const("c", Vector({1}), "dtype_ = DT_IN32;"), Add("sum", "c.output", "i.output")})) == Faults{"c.dtype"});
-  CHECK(FaultsOf(With(constants, {Block("v", "Variable", {{"initvalues", Vector({1})}}, "dtype_ = DT_IN32;"), Add("sum", "v.ref", "i.output")})) == Faults{"v.dtype"});
-  CHECK(FaultsOf(With(constants, {Block("p", "Placeholder", {}, "dtyp_ = DT_INT32;"), Add("sum", "p.output", "i.output")})) == Faults{"p.dtyp"});
+  CHECK(FaultsOf(With(constants, {Block("cast", "Cast", {{"x", "f.output"}}, "DstT_ = DT_FLOAR;"), AddOf("sum", "cast.y", "i.output")})) ==
+        Faults{"cast.DstT"});
+  CHECK(FaultsOf(With(constants, {Block("at", "ArgMax", {{"input", "f.output"}, {"dimension", "i.output"}}, "output_type_ = DT_INT3;"),
+                                  AddOf("sum", "at.output", "i.output")})) == Faults{"at.output_type"});
+  CHECK(FaultsOf(With(constants, {AddOf("one", "i.output", "i.output", "T_ = DT_FLOT;"), AddOf("sum", "one.z", "f.output")})) ==
+        Faults{"one.T"});
+  CHECK(FaultsOf(With(constants, {Const("c", Vector({1}), "dtype_ = DT_IN32;"), AddOf("sum", "c.output", "i.output")})) ==
+        Faults{"c.dtype"});
+  CHECK(FaultsOf(With(constants, {Block("v", "Variable", {{"initvalues", Vector({1})}}, "dtype_ = DT_IN32;"),
+                                  AddOf("sum", "v.ref", "i.output")})) == Faults{"v.dtype"});
+  CHECK(FaultsOf(With(constants, {Block("p", "Placeholder", {}, "dtyp_ = DT_INT32;"), AddOf("sum", "p.output", "i.output")})) ==
+        Faults{"p.dtyp"});
   CHECK(FaultsOf(With(constants, {Block("u", "Unstack", {{"value", "f.output"}}, "num_ = many;"), Block("n", "AddN", {{"inputs", "u.output"}})})) == Faults{"u.num"});
 }
 
@@ -108,12 +108,12 @@ TEST_CASE("a value that cannot be read hides no fault of its type", "[faults]") 
   for (const std::string& bad : {kBad, kBadText}) {
     INFO(bad);
     const std::vector<std::string> constants = {Const("x", bad), Const("i", Ints({1, 2})), Const("f", Vector({1, 2}))};
-    CHECK(FaultsOf(With(constants, {Add("sum", "x.output", "i.output"), Add("good", "x.output", "f.output"), Add("behind", "good.z", "i.output")})) ==
-          Faults{"x.value", "sum.y", "behind.y"});
-    CHECK(FaultsOf({Const("i", Ints({1, 2})), Add("sum", "i.output", bad)}) == Faults{"sum.y", "sum.y"});
-    CHECK(FaultsOf({Const("f", Vector({1, 2})), Add("sum", "f.output", bad)}) == Faults{"sum.y"});
-    CHECK(FaultsOf(With(constants, {Block("v", "Variable", {{"initvalues", bad}}), Add("sum", "v.ref", "i.output"), Add("good", "v.ref", "f.output")})) ==
-          Faults{"x.value", "v.initvalues", "sum.y"});
+    CHECK(FaultsOf(With(constants, {AddOf("sum", "x.output", "i.output"), AddOf("good", "x.output", "f.output"),
+                                    AddOf("behind", "good.z", "i.output")})) == Faults{"x.value", "sum.y", "behind.y"});
+    CHECK(FaultsOf({Const("i", Ints({1, 2})), AddOf("sum", "i.output", bad)}) == Faults{"sum.y", "sum.y"});
+    CHECK(FaultsOf({Const("f", Vector({1, 2})), AddOf("sum", "f.output", bad)}) == Faults{"sum.y"});
+    CHECK(FaultsOf(With(constants, {Block("v", "Variable", {{"initvalues", bad}}), AddOf("sum", "v.ref", "i.output"),
+                                    AddOf("good", "v.ref", "f.output")})) == Faults{"x.value", "v.initvalues", "sum.y"});
   }
   // Also that of the block that holds it.
   CHECK(FaultsOf({Const("x", kBad, "dtype_ = DT_INT32;")}) == Faults{"x.value", "x.value"});
@@ -126,21 +126,27 @@ TEST_CASE("a value that cannot be read hides no fault of its type", "[faults]") 
 TEST_CASE("nothing is said of what a value that cannot be read leaves unknown", "[faults]") {
   const std::string untyped = R"({"dtype": "DT_FLOT", "shape": [], "values": [1]})";
   const std::vector<std::string> constants = {Const("i", Ints({1, 2})), Const("f", Vector({1, 2}))};
-  CHECK(FaultsOf(With(constants, {Add("sum", untyped, "i.output")})) == Faults{"sum.x"});
-  CHECK(FaultsOf(With(constants, {Const("x", untyped), Add("sum", "x.output", "i.output"), Add("behind", "sum.z", "f.output")})) == Faults{"x.value"});
+  CHECK(FaultsOf(With(constants, {AddOf("sum", untyped, "i.output")})) == Faults{"sum.x"});
+  CHECK(FaultsOf(With(constants, {Const("x", untyped), AddOf("sum", "x.output", "i.output"), AddOf("behind", "sum.z", "f.output")})) ==
+        Faults{"x.value"});
   // Its shape, though one is written.
-  CHECK(FaultsOf(With(constants, {Const("m", Vector({1, 2, 3})), Const("x", kBad), Add("sum", "x.output", "m.output")})) == Faults{"x.value"});
+  CHECK(FaultsOf(With(constants, {Const("m", Vector({1, 2, 3})), Const("x", kBad), AddOf("sum", "x.output", "m.output")})) ==
+        Faults{"x.value"});
   // Which of two types is meant.
-  CHECK(FaultsOf(With(constants, {Const("x", Ints({1}), "dtype_ = DT_FLOAT;"), Add("sum", "x.output", "i.output"), Add("other", "x.output", "f.output")})) == Faults{"x.value"});
+  CHECK(FaultsOf(With(constants, {Const("x", Ints({1}), "dtype_ = DT_FLOAT;"), AddOf("sum", "x.output", "i.output"),
+                                  AddOf("other", "x.output", "f.output")})) == Faults{"x.value"});
   // What a block with a fault of its types gives; one that lacks an input; that is on a cycle; of a type that nobody knows.
-  CHECK(FaultsOf(With(constants, {Add("sum", "f.output", "i.output"), Add("behind", "sum.z", "i.output"), Add("too", "sum.z", "f.output")})) == Faults{"sum.y"});
-  CHECK(FaultsOf(With(constants, {Block("half", "Add", {{"x", "f.output"}}), Add("behind", "half.z", "i.output")})) == Faults{"half.y"});
-  CHECK(FaultsOf(With(constants, {Add("a", "b.z", "f.output"), Add("b", "a.z", "f.output"), Add("behind", "b.z", "i.output")})).size() == 1);
-  CHECK(FaultsOf(With(constants, {Block("no", "Nothing", {{"x", "f.output"}}), Add("behind", "no.z", "i.output")})) == Faults{"no."});
+  CHECK(FaultsOf(With(constants, {AddOf("sum", "f.output", "i.output"), AddOf("behind", "sum.z", "i.output"),
+                                  AddOf("too", "sum.z", "f.output")})) == Faults{"sum.y"});
+  CHECK(FaultsOf(With(constants, {Block("half", "Add", {{"x", "f.output"}}), AddOf("behind", "half.z", "i.output")})) == Faults{"half.y"});
+  CHECK(FaultsOf(With(constants, {AddOf("a", "b.z", "f.output"), AddOf("b", "a.z", "f.output"), AddOf("behind", "b.z", "i.output")}))
+            .size() == 1);
+  CHECK(FaultsOf(With(constants, {Block("no", "Nothing", {{"x", "f.output"}}), AddOf("behind", "no.z", "i.output")})) == Faults{"no."});
 }
 
 TEST_CASE("a refused edit says of what it made first, also on a page with other faults", "[faults]") {
-  const auto document = Open(With(Norm("momentum_ = 3;", Vector({1, 1})), {Const("i", Ints({1})), Const("f", Vector({1})), Add("sum", "g.x_backprop", "f.output")}));
+  const auto document = Open(With(Norm("momentum_ = 3;", Vector({1, 1})),
+                                  {Const("i", Ints({1})), Const("f", Vector({1})), AddOf("sum", "g.x_backprop", "f.output")}));
   REQUIRE(Named(document->diagnostics()) == Faults{"g.momentum"});
   const auto refused = [&](const char* edit) {
     Diagnostics found;
@@ -165,7 +171,8 @@ TEST_CASE("an edit that brings an error is refused on a page with more errors th
 }
 
 TEST_CASE("edits find the faults that opening the page finds", "[faults]") {
-  const auto blocks = With(Norm("", Vector({1, 1})), {Const("i", Ints({1})), Const("f", Vector({1})), Add("sum", "g.x_backprop", "f.output")});
+  const auto blocks =
+      With(Norm("", Vector({1, 1})), {Const("i", Ints({1})), Const("f", Vector({1})), AddOf("sum", "g.x_backprop", "f.output")});
   const auto document = Open(blocks);
   Diagnostics found;
   for (const char* edit : {R"({"op": "set", "block": "g", "attr": "momentum", "value": "3"})", R"({"op": "set", "input": "s.value", "value": {"dtype": "DT_INT32", "text": "{1, q}"}})",

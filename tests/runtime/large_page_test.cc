@@ -31,7 +31,7 @@ std::string Pages(const std::vector<std::string>& blocks) {
   return text + "\n  ]\n}\n";
 }
 
-std::string Chain(int blocks) {
+std::string MixedChain(int blocks) {
   static constexpr std::string_view kKinds[] = {"Negate", "Square", "Tanh", "Sigmoid"};
   std::vector<std::string> lines{Constant("b0")};
   for (int i = 1; i < blocks; ++i) {
@@ -50,7 +50,7 @@ std::string Wide(int blocks) {
 }
 
 // The last block first: nothing can be connected in page order.
-std::string Backwards(int blocks) {
+std::string LastFirst(int blocks) {
   std::vector<std::string> lines;
   for (int i = blocks - 1; i > 0; --i) {
     lines.push_back(Cat("{\"id\": \"b", i, "\", \"block\": \"Negate\", \"inputs\": {\"x\": \"b", i - 1, i == 1 ? ".output" : ".y", "\"}}"));
@@ -108,16 +108,16 @@ TEST_CASE("A page of 100,000 blocks is read, checked and planned in half a secon
   Runtime runtime(MakeCatalog(), {.threads = 1, .memory_limit = 0});
   constexpr int kBlocks = 100000;
   const std::pair<const char*, Timing> timings[] = {
-      {"chain", Best(runtime, Chain(kBlocks), kBlocks, kBlocks - 1)},
+      {"chain", Best(runtime, MixedChain(kBlocks), kBlocks, kBlocks - 1)},
       {"wide", Best(runtime, Wide(kBlocks), kBlocks, kBlocks / 2)},
-      {"backwards", Best(runtime, Backwards(kBlocks), kBlocks, kBlocks - 1)},
+      {"backwards", Best(runtime, LastFirst(kBlocks), kBlocks, kBlocks - 1)},
       {"different", Best(runtime, Different(kBlocks / 4), kBlocks / 4, kBlocks / 4 - 1)},
   };
   for (const auto& [name, timing] : timings) {
     INFO(name << ": read " << timing.read << " s, open " << timing.open << " s, prepare " << timing.prepare << " s");
     CHECK(timing.total() < 0.5 * kSlower);
   }
-  const double quarter = Best(runtime, Chain(kBlocks / 4), kBlocks / 4, kBlocks / 4 - 1).total();
+  const double quarter = Best(runtime, MixedChain(kBlocks / 4), kBlocks / 4, kBlocks / 4 - 1).total();
   INFO("a quarter of the chain: " << quarter << " s");
   CHECK(timings[0].second.total() < 10 * quarter);
 }

@@ -14,17 +14,11 @@ namespace {
 using Catch::Matchers::Contains;
 constexpr int64_t kMiB = 1 << 20;
 
-std::string PageOf(const std::vector<std::string>& blocks) {
-  std::string text = "{\"weft\": 1, \"page\": \"p\", \"blocks\": [";
-  for (size_t i = 0; i < blocks.size(); ++i) text += Cat(i == 0 ? "" : ",\n", blocks[i]);
-  return text + "]}";
-}
-
-std::string Text(const std::string& text) { return Cat("{\"dtype\": \"DT_STRING\", \"shape\": [], \"values\": [\"", text, "\"]}"); }
+std::string TextLiteral(const std::string& text) { return Cat("{\"dtype\": \"DT_STRING\", \"shape\": [], \"values\": [\"", text, "\"]}"); }
 
 /// A string, joined with itself `times` times.
 std::vector<std::string> Doubled(size_t bytes, int times) {
-  std::vector<std::string> blocks = {Block("a0", "Const", {{"value", Text(std::string(bytes, 'x'))}})};
+  std::vector<std::string> blocks = {Block("a0", "Const", {{"value", TextLiteral(std::string(bytes, 'x'))}})};
   for (int i = 1; i <= times; ++i) {
     const std::string before = Cat("a", i - 1, i == 1 ? ".output" : ".z");
     blocks.push_back(Block(Cat("a", i), "Add", {{"x", before}, {"y", before}}));
@@ -105,7 +99,7 @@ TEST_CASE("A string is refused before its bytes are there", "[memory][string]") 
 
 TEST_CASE("What takes back a page's edits counts, and the oldest are forgotten where the memory ends", "[memory]") {
   const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 16 * kMiB});
-  auto document = Document::Open(runtime, PageOf({Block("a", "Const", {{"value", Text("x")}})}));
+  auto document = Document::Open(runtime, PageOf({Block("a", "Const", {{"value", TextLiteral("x")}})}));
   const int64_t before = runtime->budget()->used();
   const auto note = [&](char letter) {
     Diagnostics found;
@@ -167,7 +161,8 @@ TEST_CASE("Strings that a run joins are refused where the limit ends, and the pa
 }
 
 TEST_CASE("Copies of a long string take no memory of their own", "[memory]") {
-  TestPage page({Block("a", "Const", {{"value", Text(std::string(1000000, 'x'))}}), Block("f", "Fill", {{"dims", Ints({100000})}, {"value", "a.output"}}),
+  TestPage page({Block("a", "Const", {{"value", TextLiteral(std::string(1000000, 'x'))}}),
+                 Block("f", "Fill", {{"dims", Ints({100000})}, {"value", "a.output"}}),
                  Block("t", "Tile", {{"input", "f.output"}, {"multiples", Ints({2})}})},
                 {.threads = 1, .memory_limit = 32 * kMiB});
   auto session = page.Open({"t.output"}, {}, Keep::kAsked);
@@ -230,7 +225,8 @@ TEST_CASE("An edit that needs more than the limit leaves the page as it was", "[
   const auto document = Document::Open(runtime, PageOf({Block("a", "Const", {{"value", Scalar(1)}})}));
   const auto other = Document::Open(runtime, PageOf({Block("a", "Const", {{"value", Scalar(1)}})}));
   const std::string before = document->Write();
-  const std::string large = Cat(R"({"op": "add", "block": )", Block("b", "Const", {{"value", Text(std::string(3000000, 'x'))}}), "}");
+  const std::string large =
+      Cat(R"({"op": "add", "block": )", Block("b", "Const", {{"value", TextLiteral(std::string(3000000, 'x'))}}), "}");
   Diagnostics found;
   const Status status = document->Apply(large, EditMode::kApply, found).status();
   INFO(ToString(status));
@@ -239,7 +235,7 @@ TEST_CASE("An edit that needs more than the limit leaves the page as it was", "[
   const int64_t used = runtime->budget()->used();
   for (int i = 0; i < 20; ++i) CHECK(!document->Apply(large, EditMode::kApply, found).ok());
   CHECK(runtime->budget()->used() == used);
-  const std::string small = Cat(R"({"op": "add", "block": )", Block("b", "Const", {{"value", Text("x")}}), "}");
+  const std::string small = Cat(R"({"op": "add", "block": )", Block("b", "Const", {{"value", TextLiteral("x")}}), "}");
   CHECK(document->Apply(small, EditMode::kApply, found).ok());
   CHECK(other->Apply(small, EditMode::kApply, found).ok());
 }

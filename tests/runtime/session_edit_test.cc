@@ -21,7 +21,7 @@ std::vector<Edit> Parsed(std::string_view json) {
 }
 
 // Makes the edits and gives what takes them back.
-std::vector<Edit> Apply(const TestPage& page, std::string_view json) {
+std::vector<Edit> ApplyJson(const TestPage& page, std::string_view json) {
   Diagnostics found;
   auto undo = page.scope()->Apply(Parsed(json), found);
   INFO(json << "\n" << ToString(undo.status()));
@@ -137,7 +137,7 @@ TEST_CASE("page edits: variables keep their values, unless they would start with
   for (int i = 0; i < 3; ++i) RunOk(*session);
   CHECK(page.Var("v") == Floats{13});
   // Blocks come and go before and after it, its own id changes, and what updates it.
-  Apply(page, Cat(R"([{"op": "add", "block": {"id": "two", "block": "Const", "inputs": {"value": )", Scalar(2), R"(}}, "place": 0},
+  ApplyJson(page, Cat(R"([{"op": "add", "block": {"id": "two", "block": "Const", "inputs": {"value": )", Scalar(2), R"(}}, "place": 0},
                      {"op": "connect", "from": "two.output", "to": "count.value"}, {"op": "remove", "block": "one"}, {"op": "rename", "block": "v", "to": "w"}])"));
   CHECK(page.Var("w") == Floats{13});
   CHECK(!page.scope()->GetVariable("v").ok());
@@ -145,7 +145,7 @@ TEST_CASE("page edits: variables keep their values, unless they would start with
   CHECK(page.Var("w") == Floats{15});
   CHECK(Get(*session, "twice.z") == Floats{26});
   // Another initial value: it starts again; so it does when that is taken back.
-  auto undo = Apply(page, Cat(R"({"op": "set", "input": "w.initvalues", "value": )", Scalar(100), "}"));
+  auto undo = ApplyJson(page, Cat(R"({"op": "set", "input": "w.initvalues", "value": )", Scalar(100), "}"));
   RunOk(*session);
   CHECK(page.Var("w") == Floats{102});
   Diagnostics found;
@@ -161,14 +161,14 @@ TEST_CASE("page edits: a variable starts anew with another type, and where its v
   auto session = page.Open({"v.ref"}, {"set"});
   RunOk(*session);
   CHECK(page.Var("v") == Floats{5, 6, 7});
-  Apply(page, R"({"op": "set", "block": "v", "attr": "shape", "text": "[?]"})");
+  ApplyJson(page, R"({"op": "set", "block": "v", "attr": "shape", "text": "[?]"})");
   CHECK(page.Var("v") == Floats{5, 6, 7});
-  Apply(page, R"({"op": "set", "block": "v", "attr": "shape", "text": "[2]"})");
+  ApplyJson(page, R"({"op": "set", "block": "v", "attr": "shape", "text": "[2]"})");
   CHECK(page.scope()->GetVariable("v").status().code() == Code::kFailedPrecondition);
   auto reading = page.Open({"v.ref"});
   RunOk(*reading);
   CHECK(page.Var("v") == Floats{1, 2});
-  Apply(page, Cat(R"([{"op": "remove", "block": "set"}, {"op": "set", "input": "v.initvalues", "value": )", Ints({8, 9}), "}]"));
+  ApplyJson(page, Cat(R"([{"op": "remove", "block": "set"}, {"op": "set", "input": "v.initvalues", "value": )", Ints({8, 9}), "}]"));
   RunOk(*reading);
   CHECK(Get<int32_t>(*reading, "v.ref") == std::vector<int32_t>{8, 9});
 }
@@ -178,7 +178,9 @@ TEST_CASE("page edits: results stay readable until the next run, under the names
   auto session = page.Open({"twice.z"}, {"count"});
   RunOk(*session);
   CHECK(Get(*session, "twice.z") == Floats{20});
-  Apply(page, R"([{"op": "rename", "block": "twice", "to": "double"}, {"op": "add", "block": {"id": "n", "block": "Negate", "inputs": {"x": "double.z"}}, "place": 0}])");
+  ApplyJson(
+      page,
+      R"([{"op": "rename", "block": "twice", "to": "double"}, {"op": "add", "block": {"id": "n", "block": "Negate", "inputs": {"x": "double.z"}}, "place": 0}])");
   CHECK(Get(*session, "twice.z") == Floats{20});
   Diagnostics found;
   session->Prepare(found);
@@ -198,10 +200,10 @@ TEST_CASE("page edits: what a host feeds stays fed, unless its type changes", "[
   Tensor fed = Tensor::Allocate(DType::kFloat, Shape{}).value();
   fed.values<float>()[0] = 5;
   REQUIRE(page.Feed(*session, "a.output", fed).ok());
-  Apply(page, R"([{"op": "rename", "block": "a", "to": "c"}, {"op": "add", "block": {"id": "n", "block": "NoOp"}, "place": 0}])");
+  ApplyJson(page, R"([{"op": "rename", "block": "a", "to": "c"}, {"op": "add", "block": {"id": "n", "block": "NoOp"}, "place": 0}])");
   RunOk(*session);
   CHECK(Get(*session, "b.y") == Floats{-5});
-  Apply(page, Cat(R"({"op": "set", "input": "c.value", "value": )", Ints({3}), "}"));
+  ApplyJson(page, Cat(R"({"op": "set", "input": "c.value", "value": )", Ints({3}), "}"));
   RunOk(*session);  // of the page as it was
   CHECK(session->outdated_page());
   CHECK(session->faults().FirstError().code() == Code::kInvalidArgument);
@@ -214,10 +216,10 @@ TEST_CASE("page edits: sessions of the page follow what the page says of them", 
   Session session(page.scope(), page.graph().sessions()[0], Keep::kAsked);
   RunOk(session);
   CHECK(!session.Get("c.y").ok());
-  Apply(page, R"({"op": "connect", "from": "c.y", "to": "run.fetch_outputs"})");
+  ApplyJson(page, R"({"op": "connect", "from": "c.y", "to": "run.fetch_outputs"})");
   RunOk(session);
   CHECK(Get(session, "c.y") == Floats{1});
-  Apply(page, R"({"op": "remove", "block": "run"})");
+  ApplyJson(page, R"({"op": "remove", "block": "run"})");
   RunOk(session);
   CHECK(session.faults().FirstError().message().find("the session 'run' is not on the page any more") != std::string::npos);
 }
@@ -234,21 +236,27 @@ TEST_CASE("page edits: a queue and a random stream go on, and start anew with ot
   auto reseeded = other.Open({"draw.output"});
   RunOk(*expected);
   RunOk(*session);
-  Apply(page, R"([{"op": "rename", "block": "draw", "to": "random"}, {"op": "rename", "block": "q", "to": "queue"}, {"op": "add", "block": {"id": "n", "block": "NoOp"}, "place": 0}])");
+  ApplyJson(
+      page,
+      R"([{"op": "rename", "block": "draw", "to": "random"}, {"op": "rename", "block": "q", "to": "queue"}, {"op": "add", "block": {"id": "n", "block": "NoOp"}, "place": 0}])");
   RunOk(*expected);
   RunOk(*session);
   CHECK(Get(*session, "random.output") == Get(*expected, "draw.output"));
   auto counting = page.Open({"count.size"});
   RunOk(*counting);
   CHECK(Get<int32_t>(*counting, "count.size") == std::vector<int32_t>{2});
-  Apply(page, R"([{"op": "set", "block": "random", "attr": "seed", "value": 8}, {"op": "set", "block": "queue", "attr": "capacity", "value": 5}])");
+  ApplyJson(
+      page,
+      R"([{"op": "set", "block": "random", "attr": "seed", "value": 8}, {"op": "set", "block": "queue", "attr": "capacity", "value": 5}])");
   RunOk(*session);
   RunOk(*reseeded);
   RunOk(*counting);
   CHECK(Get(*session, "random.output") == Get(*reseeded, "draw.output"));
   CHECK(Get<int32_t>(*counting, "count.size") == std::vector<int32_t>{1});
   // Another kind of block in its place has a state of its own.
-  Apply(page, R"([{"op": "remove", "block": "random"}, {"op": "add", "block": {"id": "random", "block": "RandomNormal", "attrs": "dtype_ = DT_FLOAT;", "inputs": {"shape": "size.output"}}},
+  ApplyJson(
+      page,
+      R"([{"op": "remove", "block": "random"}, {"op": "add", "block": {"id": "random", "block": "RandomNormal", "attrs": "dtype_ = DT_FLOAT;", "inputs": {"shape": "size.output"}}},
                   {"op": "set", "input": "put.components", "value": ["random.output"]}])");
   auto normal = page.Open({"random.output"});
   RunOk(*normal);
@@ -298,7 +306,7 @@ TEST_CASE("page edits: while a session runs on another thread, its values are re
     }
   });
   for (int i = 0; i < 40; ++i) {
-    auto undo = Apply(page, R"({"op": "add", "block": {"id": "n", "block": "Square", "inputs": {"x": "one.output"}}, "place": 0})");
+    auto undo = ApplyJson(page, R"({"op": "add", "block": {"id": "n", "block": "Square", "inputs": {"x": "one.output"}}, "place": 0})");
     Diagnostics found;
     if (!page.scope()->Apply(undo, found).ok()) failed = true;
   }
@@ -320,14 +328,16 @@ TEST_CASE("page edits: what is known of a block does not hold for one with other
   RunOk(*session);
   CHECK(Get(*session, "m.product") == product);
   CHECK(Get(*session, "n.product") == transposed);
-  Apply(page, R"([{"op": "set", "block": "m", "attr": "transpose_a", "value": true}, {"op": "set", "block": "n", "attr": "transpose_a", "value": null}])");
+  ApplyJson(
+      page,
+      R"([{"op": "set", "block": "m", "attr": "transpose_a", "value": true}, {"op": "set", "block": "n", "attr": "transpose_a", "value": null}])");
   RunOk(*session);
   CHECK(Get(*session, "m.product") == transposed);
   CHECK(Get(*session, "n.product") == product);
-  Apply(page, Cat(R"({"op": "set", "input": "a.value", "value": )", Literal("DT_FLOAT", {1, 1}, {3}), "}"));
+  ApplyJson(page, Cat(R"({"op": "set", "input": "a.value", "value": )", Literal("DT_FLOAT", {1, 1}, {3}), "}"));
   RunOk(*session);
   CHECK(Get(*session, "m.product") == Floats{9});
-  Apply(page, Cat(R"({"op": "set", "input": "a.value", "value": )", Literal("DT_DOUBLE", {1, 1}, {3}), "}"));
+  ApplyJson(page, Cat(R"({"op": "set", "input": "a.value", "value": )", Literal("DT_DOUBLE", {1, 1}, {3}), "}"));
   RunOk(*session);
   CHECK(Get<double>(*session, "m.product") == std::vector<double>{9});
 }

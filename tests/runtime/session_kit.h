@@ -45,7 +45,20 @@ inline std::string Block(std::string_view id, std::string_view type, const std::
   }
   return text + "}}";
 }
+/// A page of these blocks, as text.
+inline std::string PageOf(const std::vector<std::string>& blocks) {
+  std::string text = "{\"weft\": 1, \"page\": \"p\", \"blocks\": [";
+  for (size_t i = 0; i < blocks.size(); ++i) text += Cat(i ? ",\n" : "", blocks[i]);
+  return text + "]}";
+}
 inline std::string Variable(std::string_view id, const std::string& initial) { return Block(id, "Variable", {{"initvalues", initial}}); }
+
+/// Runs of one session that wait for so long what nobody gives fail.
+inline ScopeOptions StallAfter(int64_t limit_ms) {
+  ScopeOptions options;
+  options.stall_limit_ms = limit_ms;
+  return options;
+}
 
 /// An open page of blocks of the catalog and, where there are some, of a test.
 class TestPage {
@@ -54,9 +67,7 @@ class TestPage {
                     std::vector<BlockDef> toys = {})
       : runtime_(MakeCatalog(), options) {
     for (BlockDef& toy : toys) REQUIRE(runtime_.AddBlock(std::move(toy)).ok());
-    std::string text = "{\"weft\": 1, \"page\": \"p\", \"blocks\": [";
-    for (size_t i = 0; i < blocks.size(); ++i) text += Cat(i ? ",\n" : "", blocks[i]);
-    ReadPageResult read = ReadPage(text + "]}", {.name = "p", .read_file = {}});
+    ReadPageResult read = ReadPage(PageOf(blocks), {.name = "p", .read_file = {}});
     scope_ = Scope::Open(runtime_, std::make_shared<Page>(std::move(read.page)), "p", std::move(scope_options), read.diagnostics);
     for (const Diagnostic& diagnostic : read.diagnostics.all()) {
       if (diagnostic.severity == Severity::kError) errors_.push_back(ToString(diagnostic));

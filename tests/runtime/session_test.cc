@@ -4,24 +4,25 @@
 namespace weft::test {
 namespace {
 
-std::string Chain(std::string_view id, std::string_view block, const std::string& x) { return Block(id, block, {{"x", x}}); }
+std::string Unary(std::string_view id, std::string_view block, const std::string& x) { return Block(id, block, {{"x", x}}); }
 std::string Binary(std::string_view id, std::string_view block, const std::string& x, const std::string& y) { return Block(id, block, {{"x", x}, {"y", y}}); }
 
 /// A vector variable, counted up by a session, and blocks that read it in every way memory is shared.
-std::vector<std::string> Counting(int64_t size) {
+std::vector<std::string> CountingBlocks(int64_t size) {
   return {Variable("v", Literal("DT_FLOAT", {1}, {0})),
           Block("n", "Placeholder", {}, "dtype_ = DT_FLOAT;shape_ = [];"),
           Block("fill", "Fill", {{"dims", Ints({static_cast<double>(size)})}, {"value", "n.output"}}),
           Binary("twice", "Add", "fill.output", "fill.output"),
           Block("same", "Identity", {{"input", "twice.z"}}),
           Block("square", "Reshape", {{"tensor", "same.output"}, {"shape", Ints({-1, 2})}}),
-          Chain("minus", "Negate", "square.output"),
-          Chain("plus", "Negate", "minus.y")};
+          Unary("minus", "Negate", "square.output"),
+          Unary("plus", "Negate", "minus.y")};
 }
 
 TEST_CASE("Results are found by every name a page or host may use", "[session-api]") {
-  TestPage page({Block("c", "Const", {{"value", Literal("DT_FLOAT", {2, 3}, {1, 2, 3, 4, 5, 6})}}), Chain("s", "Square", "c.output"),
-                 Block("list", "InputList", {{"outputlist", "[\"c.output\", \"s.y\"]"}}), Block("sum", "AddN", {{"inputs", "[\"list.output\"]"}}),
+  TestPage page({Block("c", "Const", {{"value", Literal("DT_FLOAT", {2, 3}, {1, 2, 3, 4, 5, 6})}}), Unary("s", "Square", "c.output"),
+                 Block("list", "InputList", {{"outputlist", "[\"c.output\", \"s.y\"]"}}),
+                 Block("sum", "AddN", {{"inputs", "[\"list.output\"]"}}),
                  Block("g", "AddSymbolicGradients", {{"outputs", "[\"sum.sum\"]"}, {"inputs", "[\"c.output\"]"}})});
   auto session = page.Open({"sum.sum", "g.grad_outputs[0]"});
   CHECK(session->Get("s.y").status().code() == Code::kFailedPrecondition);
@@ -64,7 +65,7 @@ TEST_CASE("Results are found by every name a page or host may use", "[session-ap
 TEST_CASE("Results stay as they are while later runs compute", "[session-api]") {
   for (int64_t size : {4, 40000}) {
     for (Keep keep : {Keep::kAll, Keep::kAsked}) {
-      TestPage page(Counting(size));
+      TestPage page(CountingBlocks(size));
       auto session = page.Open({"plus.y", "square.output", "fill.output"}, {}, keep);
       std::vector<Tensor> held[3];
       const char* names[] = {"plus.y", "square.output", "fill.output"};
@@ -87,7 +88,7 @@ TEST_CASE("Results stay as they are while later runs compute", "[session-api]") 
 }
 
 TEST_CASE("A reader in another thread never sees half a value", "[session-api]") {
-  TestPage page(Counting(5000));
+  TestPage page(CountingBlocks(5000));
   auto session = page.Open({"plus.y"});
   REQUIRE(page.Feed(*session, "n.output", Tensor::Scalar(0.f)).ok());
   RunOk(*session);
@@ -122,8 +123,9 @@ TEST_CASE("A reader in another thread never sees half a value", "[session-api]")
 }
 
 TEST_CASE("Feeds replace outputs, computed ones, too", "[session-api]") {
-  TestPage page({Block("p", "Placeholder", {}, "dtype_ = DT_FLOAT;shape_ = [-1];"), Variable("v", Scalar(3)), Chain("s", "Square", "p.output"),
-                 Binary("sum", "Add", "s.y", "v.ref"), Block("same", "Identity", {{"input", "s.y"}}), Chain("n", "Negate", "same.output")});
+  TestPage page({Block("p", "Placeholder", {}, "dtype_ = DT_FLOAT;shape_ = [-1];"), Variable("v", Scalar(3)),
+                 Unary("s", "Square", "p.output"), Binary("sum", "Add", "s.y", "v.ref"), Block("same", "Identity", {{"input", "s.y"}}),
+                 Unary("n", "Negate", "same.output")});
   auto session = page.Open({"sum.z", "n.y"});
   CHECK_FALSE(session->Run().ok());  // a Placeholder that nothing is fed to
   CHECK(page.Feed(*session, "p.output", Tensor::Of<int32_t>({1})).code() == Code::kInvalidArgument);
@@ -179,7 +181,7 @@ TEST_CASE("A fed variable can be read and not updated", "[session-api]") {
 
 TEST_CASE("What is kept does not change what is computed", "[session-api]") {
   auto all = [&](Keep keep) {
-    TestPage page(Counting(3000));
+    TestPage page(CountingBlocks(3000));
     auto session = page.Open({"plus.y"}, {}, keep);
     REQUIRE(page.Feed(*session, "n.output", Tensor::Scalar(0.3f)).ok());
     RunOk(*session);
@@ -192,7 +194,7 @@ TEST_CASE("What is kept does not change what is computed", "[session-api]") {
 TEST_CASE("Shapes that only a run can tell are planned while it runs", "[session-api]") {
   TestPage page({Block("p", "Placeholder", {}, "dtype_ = DT_FLOAT;"), Block("d", "Placeholder", {}, "dtype_ = DT_INT32;"),
                  Binary("dims", "Add", "d.output", Ints({0, 0})), Block("r", "Reshape", {{"tensor", "p.output"}, {"shape", "dims.z"}}),
-                 Chain("s", "Square", "r.output"), Block("mean", "Sum", {{"input", "s.y"}, {"axis", Ints({0})}}),
+                 Unary("s", "Square", "r.output"), Block("mean", "Sum", {{"input", "s.y"}, {"axis", Ints({0})}}),
                  Block("f", "Fill", {{"dims", "dims.z"}, {"value", Scalar(2)}}), Binary("m", "Multiply", "f.output", "s.y")});
   auto session = page.Open({"m.z", "mean.output"});
   std::vector<Tensor> held;
@@ -229,7 +231,8 @@ struct Recorder : Observer {
 };
 
 TEST_CASE("Observers are told each step in order, and may end the run", "[session-api]") {
-  TestPage page({Variable("v", Scalar(2)), Chain("a", "Square", "v.ref"), Chain("b", "Negate", "a.y"), Block("u", "Assign", {{"ref", "v.ref"}, {"value", "b.y"}})});
+  TestPage page({Variable("v", Scalar(2)), Unary("a", "Square", "v.ref"), Unary("b", "Negate", "a.y"),
+                 Block("u", "Assign", {{"ref", "v.ref"}, {"value", "b.y"}})});
   auto session = page.Open({"b.y"}, {"u"});
   Recorder recorder;
   RunOptions options;
@@ -246,9 +249,9 @@ TEST_CASE("Observers are told each step in order, and may end the run", "[sessio
 }
 
 TEST_CASE("Prepare reports all faults of shapes at once", "[session-api]") {
-  TestPage page({Block("a", "Const", {{"value", Vector({1, 2})}}), Block("b", "Const", {{"value", Vector({1, 2, 3})}}), Binary("one", "Add", "a.output", "b.output"),
-                 Block("two", "MatMul", {{"a", "a.output"}, {"b", "b.output"}}), Block("three", "Reshape", {{"tensor", "a.output"}, {"shape", Ints({7})}}),
-                 Chain("fine", "Square", "a.output")});
+  TestPage page({Block("a", "Const", {{"value", Vector({1, 2})}}), Block("b", "Const", {{"value", Vector({1, 2, 3})}}),
+                 Binary("one", "Add", "a.output", "b.output"), Block("two", "MatMul", {{"a", "a.output"}, {"b", "b.output"}}),
+                 Block("three", "Reshape", {{"tensor", "a.output"}, {"shape", Ints({7})}}), Unary("fine", "Square", "a.output")});
   auto session = page.Open({"one.z", "two.product", "three.output", "fine.y"});
   Diagnostics diagnostics;
   session->Prepare(diagnostics);
@@ -260,7 +263,8 @@ TEST_CASE("Prepare reports all faults of shapes at once", "[session-api]") {
 }
 
 TEST_CASE("A page without a session has a default one", "[session-api]") {
-  TestPage page({Block("a", "Const", {{"value", Vector({1, 2})}}), Chain("b", "Square", "a.output"), Chain("c", "Negate", "b.y"), Chain("d", "Negate", "b.y")});
+  TestPage page({Block("a", "Const", {{"value", Vector({1, 2})}}), Unary("b", "Square", "a.output"), Unary("c", "Negate", "b.y"),
+                 Unary("d", "Negate", "b.y")});
   Session session(page.scope(), page.graph().DefaultSession());
   CHECK(session.spec().fetches.size() == 2);
   RunOk(session);
@@ -268,10 +272,11 @@ TEST_CASE("A page without a session has a default one", "[session-api]") {
 }
 
 TEST_CASE("The memory limit refuses with the size asked for, and nothing is lost", "[session-api]") {
-  TestPage page({Block("d", "Placeholder", {}, "dtype_ = DT_INT32;shape_ = [1];"), Block("f", "Fill", {{"dims", "d.output"}, {"value", Scalar(1)}}),
-                 Chain("s", "Square", "f.output"), Variable("v", Scalar(1)), Block("u", "Assign", {{"ref", "v.ref"}, {"value", Scalar(5)}}),
-                 Block("big", "Fill", {{"dims", Ints({1 << 20})}, {"value", Scalar(1)}}), Chain("bigger", "Negate", "big.output")},
-                {.threads = 2, .memory_limit = 1 << 20});
+  TestPage page(
+      {Block("d", "Placeholder", {}, "dtype_ = DT_INT32;shape_ = [1];"), Block("f", "Fill", {{"dims", "d.output"}, {"value", Scalar(1)}}),
+       Unary("s", "Square", "f.output"), Variable("v", Scalar(1)), Block("u", "Assign", {{"ref", "v.ref"}, {"value", Scalar(5)}}),
+       Block("big", "Fill", {{"dims", Ints({1 << 20})}, {"value", Scalar(1)}}), Unary("bigger", "Negate", "big.output")},
+      {.threads = 2, .memory_limit = 1 << 20});
   int64_t before = page.runtime().budget()->used();
   {
     auto session = page.Open({"s.y", "u.output_ref"});

@@ -7,12 +7,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-ScopeOptions StallAfter(int64_t limit_ms) {
-  ScopeOptions options;
-  options.stall_limit_ms = limit_ms;
-  return options;
-}
-
 std::string Product(int size) {
   return Block("big", "Fill", {{"dims", Ints({static_cast<double>(size), static_cast<double>(size)})}, {"value", Scalar(1)}});
 }

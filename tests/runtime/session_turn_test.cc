@@ -17,12 +17,6 @@ std::string Assign(std::string_view id, const std::string& ref, const std::strin
   return Block(id, "Assign", {{"ref", ref}, {"value", value}});
 }
 std::string Count(std::string_view id, const std::string& ref) { return Block(id, "AssignAdd", {{"ref", ref}, {"value", Scalar(1)}}); }
-ScopeOptions StallAfter(int64_t limit_ms) {
-  ScopeOptions options;
-  options.stall_limit_ms = limit_ms;
-  return options;
-}
-
 /// Runs each session `runs` times on a thread of its own; how many runs each had that succeeded.
 std::vector<int> RunAll(const std::vector<Session*>& sessions, int runs, Status* first_failure = nullptr) {
   std::vector<int> succeeded(sessions.size(), 0);

@@ -4,8 +4,8 @@
 namespace weft::test {
 namespace {
 
-std::string Add(std::string_view id, const std::string& x, const std::string& y) { return Block(id, "Add", {{"x", x}, {"y", y}}); }
-std::string Assign(std::string_view id, const std::string& ref, const std::string& value, std::string_view attrs = "") {
+std::string AddLine(std::string_view id, const std::string& x, const std::string& y) { return Block(id, "Add", {{"x", x}, {"y", y}}); }
+std::string AssignLine(std::string_view id, const std::string& ref, const std::string& value, std::string_view attrs = "") {
   return Block(id, "Assign", {{"ref", ref}, {"value", value}}, attrs);
 }
 /// v - alpha * delta.
@@ -14,8 +14,9 @@ std::string Move(std::string_view id, const std::string& var, double alpha, cons
 }
 
 TEST_CASE("A reader sees a variable's value before this run's updates, wherever it stands on the page", "[session-api]") {
-  std::string reader = Add("reader", "v.ref", Scalar(0)), update = Assign("up", "v.ref", "next.z"), next = Add("next", "v.ref", Scalar(1));
-  std::string after = Add("after", "up.output_ref", Scalar(0)), both = Add("both", "v.ref", "up.output_ref");
+  std::string reader = AddLine("reader", "v.ref", Scalar(0)), update = AssignLine("up", "v.ref", "next.z"),
+              next = AddLine("next", "v.ref", Scalar(1));
+  std::string after = AddLine("after", "up.output_ref", Scalar(0)), both = AddLine("both", "v.ref", "up.output_ref");
   std::vector<std::vector<std::string>> orders = {{reader, update, next, after, both}, {update, next, both, after, reader}, {after, both, update, reader, next}};
   for (auto& blocks : orders) {
     for (bool variable_first : {true, false}) {
@@ -37,13 +38,15 @@ TEST_CASE("A reader sees a variable's value before this run's updates, wherever 
 
 TEST_CASE("Updates of one variable apply in page order, each to what the last one left", "[session-api]") {
   // (v * -1 + ... ) tells the order: v - 1 * 3, then v = 100 - ..., and the other way round.
-  TestPage forward({Variable("v", Scalar(10)), Move("a", "v.ref", 1, Scalar(3)), Assign("b", "v.ref", Scalar(100)), Move("c", "v.ref", 1, Scalar(5))});
+  TestPage forward({Variable("v", Scalar(10)), Move("a", "v.ref", 1, Scalar(3)), AssignLine("b", "v.ref", Scalar(100)),
+                    Move("c", "v.ref", 1, Scalar(5))});
   auto session = forward.Open({}, {"a", "b", "c"});
   RunOk(*session);
   CHECK(forward.Var("v") == Floats{95});
   CHECK(Get(*session, "a.out") == Floats{7});
   CHECK(Get(*session, "b.output_ref") == Floats{100});
-  TestPage backward({Variable("v", Scalar(10)), Move("c", "v.ref", 1, Scalar(5)), Assign("b", "v.ref", Scalar(100)), Move("a", "v.ref", 1, Scalar(3))});
+  TestPage backward({Variable("v", Scalar(10)), Move("c", "v.ref", 1, Scalar(5)), AssignLine("b", "v.ref", Scalar(100)),
+                     Move("a", "v.ref", 1, Scalar(3))});
   RunOk(*backward.Open({}, {"a", "b", "c"}));
   CHECK(backward.Var("v") == Floats{97});
 }
@@ -56,25 +59,25 @@ TEST_CASE("An update's other inputs see the value from before the run, also wher
 
 TEST_CASE("Wires order updates before the page does", "[session-api]") {
   // `first` stands first and takes the variable that `second` left.
-  TestPage wired({Variable("v", Scalar(1)), Move("first", "second.output_ref", 1, Scalar(1)), Assign("second", "v.ref", Scalar(50))});
+  TestPage wired({Variable("v", Scalar(1)), Move("first", "second.output_ref", 1, Scalar(1)), AssignLine("second", "v.ref", Scalar(50))});
   RunOk(*wired.Open({}, {"first", "second"}));
   CHECK(wired.Var("v") == Floats{49});
   // c reads what a left over a block that stands last; d stands between and has to wait for c all the same.
-  TestPage page({Variable("v", Scalar(1)), Variable("w", Scalar(0)), Assign("a", "w.ref", Scalar(7)), Assign("c", "v.ref", "late.z"),
-                 Move("d", "v.ref", 1, Scalar(2)), Add("late", "a.output_ref", Scalar(0))});
+  TestPage page({Variable("v", Scalar(1)), Variable("w", Scalar(0)), AssignLine("a", "w.ref", Scalar(7)),
+                 AssignLine("c", "v.ref", "late.z"), Move("d", "v.ref", 1, Scalar(2)), AddLine("late", "a.output_ref", Scalar(0))});
   RunOk(*page.Open({}, {"a", "c", "d"}));
   CHECK(page.Var("v") == Floats{5});
   // One update stands first on the page and demands the last one of the other variable.
-  TestPage crossed({Variable("v", Scalar(0)), Variable("w", Scalar(0)), Assign("w1", "w.ref", "v2.out"), Assign("v1", "v.ref", Scalar(3)),
-                    Move("v2", "v.ref", 1, Scalar(1))});
+  TestPage crossed({Variable("v", Scalar(0)), Variable("w", Scalar(0)), AssignLine("w1", "w.ref", "v2.out"),
+                    AssignLine("v1", "v.ref", Scalar(3)), Move("v2", "v.ref", 1, Scalar(1))});
   RunOk(*crossed.Open({}, {"w1", "v1", "v2"}));
   CHECK(crossed.Var("v") == Floats{2});
   CHECK(crossed.Var("w") == Floats{2});
 }
 
 TEST_CASE("A failed run leaves variables and results, and says which block, port and shapes", "[session-api]") {
-  TestPage page({Variable("v", Scalar(1)), Variable("d", Literal("DT_INT32", {}, {1})), Assign("a", "v.ref", "next.z"), Add("next", "v.ref", Scalar(1)),
-                 Block("mod", "Mod", {{"x", Ints({7, 8})}, {"y", "d.ref"}})});
+  TestPage page({Variable("v", Scalar(1)), Variable("d", Literal("DT_INT32", {}, {1})), AssignLine("a", "v.ref", "next.z"),
+                 AddLine("next", "v.ref", Scalar(1)), Block("mod", "Mod", {{"x", Ints({7, 8})}, {"y", "d.ref"}})});
   auto session = page.Open({"a.output_ref", "mod.z"});
   RunOk(*session);
   CHECK(page.scope()->SetVariable("d", Tensor::Scalar<int32_t>(0)).ok());
@@ -94,9 +97,10 @@ TEST_CASE("A failed run leaves variables and results, and says which block, port
 }
 
 TEST_CASE("Variables start once, from literals and wires, also from one another", "[session-api]") {
-  TestPage page({Variable("w", "twice.z"), Variable("v", "r.output"), Block("r", "RandomNormal", {{"shape", Ints({4})}}, "dtype_ = DT_FLOAT;seed_ = 3;"),
-                 Add("twice", "v.ref", "v.ref"), Variable("f", "fill.output"), Block("fill", "Fill", {{"dims", Ints({2})}, {"value", Scalar(6)}}),
-                 Add("read", "w.ref", "v.ref"), Move("step", "f.ref", 1, Vector({1, 1}))});
+  TestPage page({Variable("w", "twice.z"), Variable("v", "r.output"),
+                 Block("r", "RandomNormal", {{"shape", Ints({4})}}, "dtype_ = DT_FLOAT;seed_ = 3;"), AddLine("twice", "v.ref", "v.ref"),
+                 Variable("f", "fill.output"), Block("fill", "Fill", {{"dims", Ints({2})}, {"value", Scalar(6)}}),
+                 AddLine("read", "w.ref", "v.ref"), Move("step", "f.ref", 1, Vector({1, 1}))});
   CHECK(page.scope()->GetVariable("v").status().code() == Code::kFailedPrecondition);
   auto session = page.Open({"read.z", "w.ref", "v.ref"}, {"step"});
   RunOk(*session);
@@ -112,14 +116,14 @@ TEST_CASE("Variables start once, from literals and wires, also from one another"
 TEST_CASE("A variable without a value is refused until something is assigned to it", "[session-api]") {
   for (const char* attrs : {"shape_ = [2];dtype_ = DT_FLOAT;", "dtype_ = DT_FLOAT;"}) {
     INFO(attrs);
-    TestPage page({Block("v", "Variable", {}, attrs), Assign("a", "v.ref", Vector({4, 5})), Add("read", "v.ref", Vector({1, 1})),
-                   Add("after", "a.output_ref", Vector({1, 1})), Move("m", "v.ref", 1, Vector({1, 2}))});
+    TestPage page({Block("v", "Variable", {}, attrs), AssignLine("a", "v.ref", Vector({4, 5})), AddLine("read", "v.ref", Vector({1, 1})),
+                   AddLine("after", "a.output_ref", Vector({1, 1})), Move("m", "v.ref", 1, Vector({1, 2}))});
     auto reader = page.Open({"read.z"});
     Status status = reader->Run();
     CHECK(status.code() == Code::kFailedPrecondition);
     CHECK(status.place().block == "v");
     CHECK(page.Open({}, {"m"})->Run().code() == Code::kFailedPrecondition);
-    auto assign = page.Open({"after.z"}, {"m"});  // the update after the Assign has a value to start from
+    auto assign = page.Open({"after.z"}, {"m"});  // the update after the AssignLine has a value to start from
     RunOk(*assign);
     CHECK(Get(*assign, "after.z") == Floats{5, 6});
     CHECK(assign->Get("v.ref").status().code() == Code::kFailedPrecondition);
@@ -145,7 +149,8 @@ class Setter final : public Observer {
 };
 
 TEST_CASE("A variable that gets another shape while a run updates others is planned for anew", "[session-api]") {
-  TestPage page({Variable("read", Vector({1, 2, 3, 4, 5, 6})), Variable("v", Scalar(1)), Move("m", "v.ref", 1, Scalar(1)), Add("sum", "read.ref", Scalar(0))});
+  TestPage page({Variable("read", Vector({1, 2, 3, 4, 5, 6})), Variable("v", Scalar(1)), Move("m", "v.ref", 1, Scalar(1)),
+                 AddLine("sum", "read.ref", Scalar(0))});
   auto session = page.Open({"sum.z", "m.out"});
   Setter setter(*page.scope(), Tensor::Of<float>({7}));
   RunOk(*session, {.observer = &setter, .deadline = {}});
@@ -169,8 +174,9 @@ TEST_CASE("Variables of many dimensions keep what a run leaves", "[session-api]"
 }
 
 TEST_CASE("A variable's shape may change between runs and within one", "[session-api]") {
-  TestPage page({Variable("v", Vector({1, 2})), Block("p", "Placeholder", {}, "dtype_ = DT_FLOAT;"), Assign("a", "v.ref", "p.output", "validate_shape_ = false;"),
-                 Add("read", "v.ref", "v.ref"), Move("m", "a.output_ref", 1, "p.output"), Add("after", "m.out", Scalar(1))});
+  TestPage page({Variable("v", Vector({1, 2})), Block("p", "Placeholder", {}, "dtype_ = DT_FLOAT;"),
+                 AssignLine("a", "v.ref", "p.output", "validate_shape_ = false;"), AddLine("read", "v.ref", "v.ref"),
+                 Move("m", "a.output_ref", 1, "p.output"), AddLine("after", "m.out", Scalar(1))});
   auto writer = page.Open({"after.z"}, {}, Keep::kAsked);
   auto reader = page.Open({"read.z"});
   RunOk(*reader);
@@ -185,12 +191,13 @@ TEST_CASE("A variable's shape may change between runs and within one", "[session
     for (float& d : doubled) d *= 2;
     CHECK(Get(*reader, "read.z") == doubled);
   }
-  // A second Assign of the run starts from the first one's shape; a later update that does not fit is refused where it stands.
-  TestPage two({Variable("v", Vector({1, 2})), Assign("a", "v.ref", Vector({1, 2, 3}), "validate_shape_ = false;"),
-                Assign("b", "v.ref", Vector({9}), "validate_shape_ = false;")});
+  // A second AssignLine of the run starts from the first one's shape; a later update that does not fit is refused where it stands.
+  TestPage two({Variable("v", Vector({1, 2})), AssignLine("a", "v.ref", Vector({1, 2, 3}), "validate_shape_ = false;"),
+                AssignLine("b", "v.ref", Vector({9}), "validate_shape_ = false;")});
   RunOk(*two.Open({}, {"a", "b"}));
   CHECK(two.Var("v") == Floats{9});
-  TestPage clash({Variable("v", Vector({1, 2})), Assign("a", "v.ref", Vector({1, 2, 3}), "validate_shape_ = false;"), Move("m", "v.ref", 1, Vector({1, 1}))});
+  TestPage clash({Variable("v", Vector({1, 2})), AssignLine("a", "v.ref", Vector({1, 2, 3}), "validate_shape_ = false;"),
+                  Move("m", "v.ref", 1, Vector({1, 1}))});
   Status status = clash.Open({}, {"a", "m"})->Run();
   CHECK(status.code() == Code::kInvalidArgument);
   CHECK(status.place().block == "m");
@@ -198,7 +205,7 @@ TEST_CASE("A variable's shape may change between runs and within one", "[session
 }
 
 TEST_CASE("Variables of a host: set, read, refused", "[session-api]") {
-  TestPage page({Variable("v", Vector({1, 2})), Add("read", "v.ref", Scalar(1))});
+  TestPage page({Variable("v", Vector({1, 2})), AddLine("read", "v.ref", Scalar(1))});
   REQUIRE(page.scope()->SetVariable("v", Tensor::Of<float>({7})).ok());  // before the scope started: the host's value stays
   auto session = page.Open({"read.z"});
   RunOk(*session);

@@ -18,7 +18,7 @@ namespace weft::test {
 namespace {
 
 /// loss = mean(x * y * w), and w -= 0.5 * the gradient of that.
-std::vector<std::string> Blocks() {
+std::vector<std::string> SummedBlocks() {
   return {Block("x", "Placeholder", {}, "dtype = DT_FLOAT;"), Block("y", "Placeholder", {}, "dtype = DT_FLOAT;"), Variable("w", Scalar(1)),
           Block("pairs", "Multiply", {{"x", "x.output"}, {"y", "y.output"}}), Block("line", "Multiply", {{"x", "pairs.z"}, {"y", "w.ref"}}),
           Block("loss", "Mean", {{"input", "line.z"}, {"axis", Ints({0})}}),
@@ -35,7 +35,7 @@ Tensor Rows(const std::vector<float>& values) {
 
 /// A rank with its own copy of the page. (Catch's checks are for one thread: `status` is for them.)
 struct Rank {
-  explicit Rank(std::shared_ptr<Collectives> with) : collectives(std::move(with)), page(Blocks()) {}
+  explicit Rank(std::shared_ptr<Collectives> with) : collectives(std::move(with)), page(SummedBlocks()) {}
 
   void Open() {
     auto opened = ShardedRun::Open(page.scope(), ChooseSession(page.graph(), {}).value(), {.shards = 4, .feeds_later = true}, collectives);

@@ -20,12 +20,12 @@
 namespace weft::test {
 namespace {
 
-const auto kNever = [] { return false; };
+const auto kNoStop = [] { return false; };
 
 /// How often each of so many tasks ran in one loop.
 std::vector<int> Turns(ThreadPool& pool, int64_t count) {
   std::vector<std::atomic<int>> turns(static_cast<size_t>(count));
-  pool.Run(count, [&](int64_t i) { turns[static_cast<size_t>(i)].fetch_add(1); }, kNever);
+  pool.Run(count, [&](int64_t i) { turns[static_cast<size_t>(i)].fetch_add(1); }, kNoStop);
   return {turns.begin(), turns.end()};
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("What tasks have written is there when their loop has ended", "[thread
   ThreadPool pool(3);
   std::vector<int64_t> values(64);
   for (int64_t loop = 1; loop <= 2000; ++loop) {
-    pool.Run(64, [&](int64_t i) { values[static_cast<size_t>(i)] += i; }, kNever);
+    pool.Run(64, [&](int64_t i) { values[static_cast<size_t>(i)] += i; }, kNoStop);
   }
   for (int64_t i = 0; i < 64; ++i) CHECK(values[static_cast<size_t>(i)] == 2000 * i);
 }
@@ -82,7 +82,7 @@ TEST_CASE("A loop ends after the last of its tasks, also where a helper has that
       while (std::chrono::steady_clock::now() < end) continue;
       ended.fetch_add(1);
     };
-    pool.Run(3, take_time, kNever);
+    pool.Run(3, take_time, kNoStop);
     CHECK(ended.load() == 3 * loop);
   }
 }
@@ -93,7 +93,7 @@ TEST_CASE("An exception of a task ends its loop and no other", "[threads]") {
     const auto fail = [&](int64_t i) {
       if (i == loop % 2) throw std::runtime_error("no");
     };
-    CHECK_THROWS_AS(pool.Run(2, fail, kNever), std::runtime_error);
+    CHECK_THROWS_AS(pool.Run(2, fail, kNoStop), std::runtime_error);
     CHECK(Turns(pool, 3) == std::vector<int>(3, 1));
   }
 }
@@ -105,7 +105,7 @@ TEST_CASE("Several threads run loops at once, and loops within loops", "[threads
   for (int c = 0; c < 4; ++c) {
     callers.emplace_back([&] {
       for (int loop = 0; loop < 300; ++loop) {
-        pool.Run(5, [&](int64_t i) { pool.Run(3, [&](int64_t k) { sum.fetch_add(10 * i + k); }, kNever); }, kNever);
+        pool.Run(5, [&](int64_t i) { pool.Run(3, [&](int64_t k) { sum.fetch_add(10 * i + k); }, kNoStop); }, kNoStop);
       }
     });
   }

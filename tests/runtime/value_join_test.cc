@@ -12,11 +12,11 @@
 namespace weft::test {
 namespace {
 
-constexpr int64_t kCount = 10'007;  // no multiple of anything
+constexpr int64_t kJoined = 10'007;  // no multiple of anything
 
 /// What shard `shard` has: numbers of very different sizes, whose sum depends on the order.
 Tensor ValueOf(DType dtype, int shard) {
-  Tensor tensor = Tensor::Allocate(dtype, Shape{kCount}).value();
+  Tensor tensor = Tensor::Allocate(dtype, Shape{kJoined}).value();
   std::mt19937 random(static_cast<unsigned>(shard) + 1);
   Dispatch(dtype, TypeList<float, double, half, bfloat16, int32_t>{}, [&]<class T>() {
     for (T& value : tensor.values<T>()) {
@@ -41,7 +41,7 @@ std::vector<Tensor> Joined(int ranks, int shards, DType dtype, JoinKind kind) {
       const std::atomic<bool> cancelled{false};
       ValueJoin join(rank, tree, cancelled);
       // (Small ones between, which lie beside it in its bucket.)
-      check(join.Make({{"a", dtype, Shape{3}, kind}, {"b", dtype, Shape{kCount}, kind}}, nullptr));
+      check(join.Make({{"a", dtype, Shape{3}, kind}, {"b", dtype, Shape{kJoined}, kind}}, nullptr));
       for (int step = 0; step < 2; ++step) {
         join.Begin();
         for (int shard = tree.Of(r).begin; shard < tree.Of(r).end; ++shard) {
@@ -78,7 +78,7 @@ TEST_CASE("the order of a join is that of its tree, and no other", "[ranks]") {
   std::vector<Tensor> shards;
   for (int shard = 0; shard < 4; ++shard) shards.push_back(ValueOf(DType::kFloat, shard));
   int differs = 0;
-  for (int64_t i = 0; i < kCount; ++i) {
+  for (int64_t i = 0; i < kJoined; ++i) {
     const auto at = [&](int shard) { return shards[static_cast<size_t>(shard)].values<float>()[static_cast<size_t>(i)]; };
     REQUIRE(joined.values<float>()[static_cast<size_t>(i)] == (at(0) + at(1)) + (at(2) + at(3)));
     differs += joined.values<float>()[static_cast<size_t>(i)] != ((at(0) + at(1)) + at(2)) + at(3);

@@ -14,12 +14,6 @@ using std::chrono::milliseconds;
 constexpr double kLatest = kit::kSanitized ? 100 : 10;  // milliseconds
 constexpr int kTries = 3;                               // others may keep the machine busy
 
-ScopeOptions StallAfter(int64_t limit_ms) {
-  ScopeOptions options;
-  options.stall_limit_ms = limit_ms;
-  return options;
-}
-
 std::string Long(int64_t value) { return Cat("{\"dtype\": \"DT_INT64\", \"shape\": [], \"values\": [", value, "]}"); }
 std::string Texts(std::string_view text) { return Cat("{\"dtype\": \"DT_STRING\", \"shape\": [1], \"values\": [\"", text, "\"]}"); }
 
@@ -83,11 +77,11 @@ double ThreadMilliseconds() {
 }
 
 /// How late the run ended after it was cancelled, or after its deadline; and what of a core it took.
-struct Ended {
+struct WaitEnded {
   double late = 0, worked = 0;
 };
 
-Ended WaitUntilStopped(Session& session, bool cancel) {
+WaitEnded WaitUntilStopped(Session& session, bool cancel) {
   constexpr milliseconds kWait{60};
   RunOptions options;
   Clock::time_point end = Clock::now() + kWait;
@@ -117,9 +111,9 @@ TEST_CASE("Blocks that wait end within 10 ms of a cancel or deadline, and work l
     if (row.before) RunOk(*page.Open({}, {"before"}));
     auto session = page.Open({}, {"wait"});
     for (bool cancel : {false, true}) {
-      Ended best{1e9, 1e9};
+      WaitEnded best{1e9, 1e9};
       for (int attempt = 0; attempt < kTries && (best.late > kLatest || best.worked > kLatest); ++attempt) {
-        const Ended ended = WaitUntilStopped(*session, cancel);
+        const WaitEnded ended = WaitUntilStopped(*session, cancel);
         best = {std::min(best.late, ended.late), std::min(best.worked, ended.worked)};
       }
       CHECK(best.late <= kLatest);

@@ -25,14 +25,14 @@ struct Opened {
   std::shared_ptr<Scope> scope;
   Diagnostics found;
 };
-std::unique_ptr<Opened> Open(Page page) {
+std::unique_ptr<Opened> OpenWired(Page page) {
   auto opened = std::make_unique<Opened>();
   opened->scope = Scope::Open(opened->runtime, std::make_shared<Page>(std::move(page)), "p", {}, opened->found);
   return opened;
 }
 std::unique_ptr<Opened> OpenFile(const std::string& file) {
   ReadPageResult read = ReadPageFile(file);
-  return Open(std::move(read.page));
+  return OpenWired(std::move(read.page));
 }
 
 /// All places where wires of a page may begin and end.

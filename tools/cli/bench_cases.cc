@@ -18,21 +18,17 @@ double Count(const Dims& shape) {
   return count;
 }
 
-double Bytes(const KernelInput& input) { return Count(input.shape) * static_cast<double>(ElementSize(input.dtype)); }
+double Bytes(const KernelInput& input) {
+  if (input.dtype != DType::kString) return Count(input.shape) * static_cast<double>(ElementSize(input.dtype));
+  double bytes = 0;
+  for (const std::string& text : input.texts) bytes += static_cast<double>(text.size());
+  return bytes;
+}
 
 KernelInput Random(const char* port, DType dtype, Dims shape) { return {port, dtype, std::move(shape), true, {}, {}}; }
 KernelInput Positive(const char* port, DType dtype, Dims shape) { return {port, dtype, std::move(shape), false, {}, {}}; }
 KernelInput Integers(const char* port, std::vector<int64_t> values) {
   return {port, DType::kInt32, {static_cast<int64_t>(values.size())}, false, std::move(values), {}};
-}
-
-/// The bytes of every input read once and `output_bytes` written. Cases that must read an input twice add that.
-KernelCase Make(std::string name, const char* block, Json attrs, std::vector<KernelInput> inputs, std::vector<std::string> outputs, double output_bytes) {
-  Work work;
-  for (const KernelInput& input : inputs) work.read_bytes += Bytes(input);
-  work.written_bytes = output_bytes;
-  work.working_set = work.bytes();
-  return {std::move(name), block, std::move(attrs), std::move(inputs), std::move(outputs), work, false};
 }
 
 void AddReadPass(double bytes, Work& work) {
@@ -61,20 +57,23 @@ std::vector<KernelCase> NormCases(const Pictures& size, bool last, DType dtype) 
   constexpr DType kF = DType::kFloat;  // of means and variances, for images of any type
 
   std::vector<KernelCase> cases;
-  cases.push_back(Make("BiasAddGrad." + tag, "BiasAddGrad", {{"data_format", layout}}, {Random("out_backprop", dtype, shape)}, {"output"}, bias_bytes));
-  cases.push_back(Make("BiasAdd." + tag, "BiasAdd", {{"data_format", layout}}, {Random("value", dtype, shape), Random("bias", dtype, channels)}, {"output"}, bytes));
+  cases.push_back(MakeCase("BiasAddGrad." + tag, "BiasAddGrad", {{"data_format", layout}}, {Random("out_backprop", dtype, shape)},
+                           {"output"}, bias_bytes));
+  cases.push_back(MakeCase("BiasAdd." + tag, "BiasAdd", {{"data_format", layout}},
+                           {Random("value", dtype, shape), Random("bias", dtype, channels)}, {"output"}, bytes));
   for (bool training : {true, false}) {
     std::string mode = training ? "train." : "infer.";
     Json attrs = {{"data_format", layout}, {"is_training", training}};
     Dims moments = training ? Dims{0} : channels;  // computed in training, inputs else
-    KernelCase norm = Make("FusedBatchNorm." + mode + tag, "FusedBatchNormV3", attrs,
-                           {Random("x", dtype, shape), Random("scale", kF, channels), Random("offset", kF, channels), Random("mean", kF, moments),
-                            Positive("variance", kF, moments)},
-                           {"y"}, bytes);
-    KernelCase grad = Make("FusedBatchNormGrad." + mode + tag, "FusedBatchNormGradV3", attrs,
-                           {Random("y_backprop", dtype, shape), Random("x", dtype, shape), Random("scale", kF, channels),
-                            Random("reserve_space_1", kF, channels), Positive("reserve_space_2", kF, channels), Random("reserve_space_3", kF, channels)},
-                           {"x_backprop", "scale_backprop", "offset_backprop"}, bytes);
+    KernelCase norm = MakeCase("FusedBatchNorm." + mode + tag, "FusedBatchNormV3", attrs,
+                               {Random("x", dtype, shape), Random("scale", kF, channels), Random("offset", kF, channels),
+                                Random("mean", kF, moments), Positive("variance", kF, moments)},
+                               {"y"}, bytes);
+    KernelCase grad = MakeCase(
+        "FusedBatchNormGrad." + mode + tag, "FusedBatchNormGradV3", attrs,
+        {Random("y_backprop", dtype, shape), Random("x", dtype, shape), Random("scale", kF, channels),
+         Random("reserve_space_1", kF, channels), Positive("reserve_space_2", kF, channels), Random("reserve_space_3", kF, channels)},
+        {"x_backprop", "scale_backprop", "offset_backprop"}, bytes);
     // In training the sums over all elements are needed before the first output element: images are read twice.
     if (training) AddReadPass(bytes, norm.work), AddReadPass(2 * bytes, grad.work);
     cases.push_back(std::move(norm));
@@ -101,22 +100,24 @@ void AddSquares(int64_t side, std::vector<KernelCase>& cases) {
   constexpr DType kF = DType::kFloat;
   size_t first = cases.size();
   for (const char* block : {"Add", "Multiply", "Maximum"}) {
-    cases.push_back(Make(block + tag, block, Json::object(), {Random("x", kF, shape), Random("y", kF, shape)}, {"z"}, bytes));
+    cases.push_back(MakeCase(block + tag, block, Json::object(), {Random("x", kF, shape), Random("y", kF, shape)}, {"z"}, bytes));
   }
-  cases.push_back(Make("Add.row" + tag, "Add", Json::object(), {Random("x", kF, shape), Random("y", kF, {side})}, {"z"}, bytes));
+  cases.push_back(MakeCase("Add.row" + tag, "Add", Json::object(), {Random("x", kF, shape), Random("y", kF, {side})}, {"z"}, bytes));
   for (UnaryBlock unary : {UnaryBlock{"Exp", "x", "y"}, {"Tanh", "x", "y"}, {"Sigmoid", "x", "y"}, {"Square", "x", "y"}, {"Relu", "features", "activations"},
                            {"Softmax", "logits", "softmax"}}) {
-    cases.push_back(Make(unary.block + tag, unary.block, Json::object(), {Random(unary.port, kF, shape)}, {unary.output}, bytes));
+    cases.push_back(MakeCase(unary.block + tag, unary.block, Json::object(), {Random(unary.port, kF, shape)}, {unary.output}, bytes));
   }
-  cases.push_back(Make("ReluGrad" + tag, "ReluGrad", Json::object(), {Random("gradients", kF, shape), Random("features", kF, shape)}, {"backprops"}, bytes));
+  cases.push_back(MakeCase("ReluGrad" + tag, "ReluGrad", Json::object(), {Random("gradients", kF, shape), Random("features", kF, shape)},
+                           {"backprops"}, bytes));
   for (const char* block : {"Sum", "Max", "Mean"}) {
     for (int64_t axis : {0, 1}) {
-      cases.push_back(Make(Cat(block, ".", axis, tag), block, Json::object(), {Random("input", kF, shape), Integers("axis", {axis})}, {"output"},
-                           4 * static_cast<double>(side)));
+      cases.push_back(MakeCase(Cat(block, ".", axis, tag), block, Json::object(), {Random("input", kF, shape), Integers("axis", {axis})},
+                               {"output"}, 4 * static_cast<double>(side)));
     }
   }
-  cases.push_back(Make("Sum.all" + tag, "Sum", Json::object(), {Random("input", kF, shape), Integers("axis", {0, 1})}, {"output"}, 4));
-  cases.push_back(Make("Transpose" + tag, "Transpose", Json::object(), {Random("x", kF, shape), Integers("perm", {1, 0})}, {"y"}, bytes));
+  cases.push_back(MakeCase("Sum.all" + tag, "Sum", Json::object(), {Random("input", kF, shape), Integers("axis", {0, 1})}, {"output"}, 4));
+  cases.push_back(
+      MakeCase("Transpose" + tag, "Transpose", Json::object(), {Random("x", kF, shape), Integers("perm", {1, 0})}, {"y"}, bytes));
   for (size_t i = first; i < cases.size(); ++i) cases[i].quick = side == 64 && cases[i].block != "Mean";
 }
 
@@ -133,7 +134,8 @@ void AddFunctions(int64_t side, std::vector<KernelCase>& cases) {
                                    {"SoftplusGrad", {"gradients", "features"}, "backprops"}}) {
     std::vector<KernelInput> inputs;
     for (const char* port : function.ports) inputs.push_back(Random(port, DType::kFloat, shape));
-    cases.push_back(Make(Cat(function.block, ".", side, "x", side), function.block, Json::object(), std::move(inputs), {function.output}, Count(shape) * 4));
+    cases.push_back(MakeCase(Cat(function.block, ".", side, "x", side), function.block, Json::object(), std::move(inputs),
+                             {function.output}, Count(shape) * 4));
   }
 }
 
@@ -143,7 +145,8 @@ void AddPictureTransposes(std::vector<KernelCase>& cases) {
       Dims shape = size.shape(!to_last);
       std::string name = Cat("Transpose.", to_last ? "NCHW_NHWC." : "NHWC_NCHW.", size.n, "x", size.h, "x", size.w, "x", size.c);
       std::vector<int64_t> perm = to_last ? std::vector<int64_t>{0, 2, 3, 1} : std::vector<int64_t>{0, 3, 1, 2};
-      cases.push_back(Make(name, "Transpose", Json::object(), {Random("x", DType::kFloat, shape), Integers("perm", perm)}, {"y"}, Count(shape) * 4));
+      cases.push_back(MakeCase(name, "Transpose", Json::object(), {Random("x", DType::kFloat, shape), Integers("perm", perm)}, {"y"},
+                               Count(shape) * 4));
     }
   }
 }
@@ -151,8 +154,9 @@ void AddPictureTransposes(std::vector<KernelCase>& cases) {
 /// Narrow and short rows: reductions, broadcasting, moves and cross entropies.
 void AddNarrowRows(std::vector<KernelCase>& cases) {
   constexpr DType kF = DType::kFloat;
-  const auto add = [&](const char* name, const char* block, Json attrs, std::vector<KernelInput> inputs, std::vector<std::string> outputs, Dims output) {
-    cases.push_back(Make(name, block, std::move(attrs), std::move(inputs), std::move(outputs), 4 * Count(output)));
+  const auto add = [&](const char* name, const char* block, Json attrs, std::vector<KernelInput> inputs, std::vector<std::string> outputs,
+                       Dims output) {
+    cases.push_back(MakeCase(name, block, std::move(attrs), std::move(inputs), std::move(outputs), 4 * Count(output)));
   };
   const Json none = Json::object();
   for (const char* block : {"Sum", "Max"}) {
@@ -177,8 +181,9 @@ void AddNarrowRows(std::vector<KernelCase>& cases) {
 void AddProducts(std::vector<KernelCase>& cases) {
   auto add = [&](std::string name, int64_t m, int64_t k, int64_t n, bool transposed = false) {
     Json attrs = transposed ? Json{{"transpose_b", true}} : Json::object();
-    KernelCase kernel = Make(std::move(name), "MatMul", attrs, {Random("a", DType::kFloat, {m, k}), Random("b", DType::kFloat, transposed ? Dims{n, k} : Dims{k, n})},
-                             {"product"}, 4.0 * Count({m, n}));
+    KernelCase kernel = MakeCase(std::move(name), "MatMul", attrs,
+                                 {Random("a", DType::kFloat, {m, k}), Random("b", DType::kFloat, transposed ? Dims{n, k} : Dims{k, n})},
+                                 {"product"}, 4.0 * Count({m, n}));
     kernel.work.flops = 2 * Count({m, k, n});
     kernel.quick = m == 64;
     cases.push_back(std::move(kernel));
@@ -189,8 +194,8 @@ void AddProducts(std::vector<KernelCase>& cases) {
   }
   add("MatMul.32x512x3136.tb", 32, 512, 3136, true);
   Dims many = {4096, 4, 4};
-  cases.push_back(Make("BatchMatMul.4096x4x4x4", "BatchMatMulV2", Json::object(), {Random("x", DType::kFloat, many), Random("y", DType::kFloat, many)}, {"output"},
-                       4 * Count(many)));
+  cases.push_back(MakeCase("BatchMatMul.4096x4x4x4", "BatchMatMulV2", Json::object(),
+                           {Random("x", DType::kFloat, many), Random("y", DType::kFloat, many)}, {"output"}, 4 * Count(many)));
   cases.back().work.flops = 2 * 4 * Count(many);
 }
 
@@ -215,11 +220,14 @@ void AddConvolutions(std::vector<KernelCase>& cases) {
     Json attrs = {{"strides", {1, conv.stride, conv.stride, 1}}, {"padding", "SAME"}};
     if (conv.first) attrs["data_format"] = "NCHW";
     size_t first = cases.size();
-    cases.push_back(Make("Conv2D" + tag, "Conv2D", attrs, {Random("input", kF, input), Random("filter", kF, filter)}, {"output"}, 4 * Count(output)));
-    cases.push_back(Make("Conv2DBackpropInput" + tag, "Conv2DBackpropInput", attrs,
-                         {Integers("input_sizes", input), Random("filter", kF, filter), Random("out_backprop", kF, output)}, {"output"}, 4 * Count(input)));
-    cases.push_back(Make("Conv2DBackpropFilter" + tag, "Conv2DBackpropFilter", attrs,
-                         {Random("input", kF, input), Integers("filter_sizes", filter), Random("out_backprop", kF, output)}, {"output"}, 4 * Count(filter)));
+    cases.push_back(MakeCase("Conv2D" + tag, "Conv2D", attrs, {Random("input", kF, input), Random("filter", kF, filter)}, {"output"},
+                             4 * Count(output)));
+    cases.push_back(MakeCase("Conv2DBackpropInput" + tag, "Conv2DBackpropInput", attrs,
+                             {Integers("input_sizes", input), Random("filter", kF, filter), Random("out_backprop", kF, output)}, {"output"},
+                             4 * Count(input)));
+    cases.push_back(MakeCase("Conv2DBackpropFilter" + tag, "Conv2DBackpropFilter", attrs,
+                             {Random("input", kF, input), Integers("filter_sizes", filter), Random("out_backprop", kF, output)}, {"output"},
+                             4 * Count(filter)));
     for (size_t i = first; i < cases.size(); ++i) {
       cases[i].work.flops = 2 * Count(output) * static_cast<double>(conv.taps * conv.taps * in.c);
       cases[i].quick = in.h == 14;
@@ -232,11 +240,12 @@ void AddDepthwise(std::vector<KernelCase>& cases) {
   Json attrs = {{"strides", {1, 1, 1, 1}}, {"padding", "SAME"}};
   const KernelInput filter = Random("filter", DType::kFloat, taps), gradient = Random("out_backprop", DType::kFloat, shape);
   size_t first = cases.size();
-  cases.push_back(Make("DepthwiseConv2d.8x56x56x64.3x3", "DepthwiseConv2dNative", attrs, {Random("input", DType::kFloat, shape), filter}, {"output"}, 4 * Count(shape)));
-  cases.push_back(Make("DepthwiseConv2dBackpropInput.8x56x56x64.3x3", "DepthwiseConv2dNativeBackpropInput", attrs,
-                       {Integers("input_sizes", shape), filter, gradient}, {"output"}, 4 * Count(shape)));
-  cases.push_back(Make("DepthwiseConv2dBackpropFilter.8x56x56x64.3x3", "DepthwiseConv2dNativeBackpropFilter", attrs,
-                       {Random("input", DType::kFloat, shape), Integers("filter_sizes", taps), gradient}, {"output"}, 4 * Count(taps)));
+  cases.push_back(MakeCase("DepthwiseConv2d.8x56x56x64.3x3", "DepthwiseConv2dNative", attrs,
+                           {Random("input", DType::kFloat, shape), filter}, {"output"}, 4 * Count(shape)));
+  cases.push_back(MakeCase("DepthwiseConv2dBackpropInput.8x56x56x64.3x3", "DepthwiseConv2dNativeBackpropInput", attrs,
+                           {Integers("input_sizes", shape), filter, gradient}, {"output"}, 4 * Count(shape)));
+  cases.push_back(MakeCase("DepthwiseConv2dBackpropFilter.8x56x56x64.3x3", "DepthwiseConv2dNativeBackpropFilter", attrs,
+                           {Random("input", DType::kFloat, shape), Integers("filter_sizes", taps), gradient}, {"output"}, 4 * Count(taps)));
   for (size_t i = first; i < cases.size(); ++i) cases[i].work.flops = 2 * 9 * Count(shape);
 }
 
@@ -247,11 +256,13 @@ void AddPooling(std::vector<KernelCase>& cases) {
     std::string tag = Cat(".", size.n, "x", size.h, "x", size.w, "x", size.c, ".2x2");
     Json attrs = {{"ksize", {1, 2, 2, 1}}, {"strides", {1, 2, 2, 1}}, {"padding", "SAME"}};
     size_t first = cases.size();
-    cases.push_back(Make("MaxPool" + tag, "MaxPool", attrs, {Random("input", kF, input)}, {"output"}, 4 * Count(output)));
-    cases.push_back(Make("AvgPool" + tag, "AvgPool", attrs, {Random("value", kF, input)}, {"output"}, 4 * Count(output)));
-    cases.push_back(Make("MaxPoolGrad" + tag, "MaxPoolGrad", attrs,
-                         {Random("orig_input", kF, input), Random("orig_output", kF, output), Random("grad", kF, output)}, {"output"}, 4 * Count(input)));
-    cases.push_back(Make("AvgPoolGrad" + tag, "AvgPoolGrad", attrs, {Integers("orig_input_shape", input), Random("grad", kF, output)}, {"output"}, 4 * Count(input)));
+    cases.push_back(MakeCase("MaxPool" + tag, "MaxPool", attrs, {Random("input", kF, input)}, {"output"}, 4 * Count(output)));
+    cases.push_back(MakeCase("AvgPool" + tag, "AvgPool", attrs, {Random("value", kF, input)}, {"output"}, 4 * Count(output)));
+    cases.push_back(MakeCase("MaxPoolGrad" + tag, "MaxPoolGrad", attrs,
+                             {Random("orig_input", kF, input), Random("orig_output", kF, output), Random("grad", kF, output)}, {"output"},
+                             4 * Count(input)));
+    cases.push_back(MakeCase("AvgPoolGrad" + tag, "AvgPoolGrad", attrs, {Integers("orig_input_shape", input), Random("grad", kF, output)},
+                             {"output"}, 4 * Count(input)));
     for (size_t i = first; i < cases.size(); ++i) cases[i].quick = size.c == 16;
   }
 }
@@ -261,7 +272,7 @@ void AddPictureFiles(std::vector<KernelCase>& cases) {
   const Dims shape = {768, 1024, 3};
   for (const char* format : {"Jpeg", "Png"}) {
     KernelCase kernel =
-        Make(Cat("Decode", format, ".1024x768"), Cat("Decode", format).c_str(), Json::object(), {}, {"image"}, Count(shape));
+        MakeCase(Cat("Decode", format, ".1024x768"), Cat("Decode", format).c_str(), Json::object(), {}, {"image"}, Count(shape));
     kernel.inputs.push_back({"contents", DType::kUInt8, shape, false, {}, Cat("Encode", format)});
     cases.push_back(std::move(kernel));
   }
@@ -272,7 +283,8 @@ void AddQueues(std::vector<KernelCase>& cases) {
   constexpr int64_t kElements = 1'000'000;
   const Json shape = {{"dtype", "DT_INT32"}, {"shape", {1}}, {"values", {kElements}}}, count = {{"dtype", "DT_INT32"}, {"shape", Json::array()}, {"values", {kElements}}};
   for (const char* kind : {"FIFOQueue", "RandomShuffleQueue"}) {
-    KernelCase kernel = Make(Cat(kind, ".", kElements), "QueueDequeueMany", {{"component_types", {"DT_FLOAT"}}}, {}, {"components[0]"}, 4.0 * kElements);
+    KernelCase kernel = MakeCase(Cat(kind, ".", kElements), "QueueDequeueMany", {{"component_types", {"DT_FLOAT"}}}, {}, {"components[0]"},
+                                 4.0 * kElements);
     kernel.work.read_bytes = 4.0 * kElements;
     Json blocks = Json::array();
     blocks.push_back({{"id", "start"}, {"block", "RandomNormal"}, {"attrs", {{"dtype", "DT_FLOAT"}, {"seed", 1}}}, {"inputs", {{"shape", shape}}}});
@@ -286,7 +298,7 @@ void AddQueues(std::vector<KernelCase>& cases) {
 
 void AddRecords(std::vector<KernelCase>& cases) {
   constexpr int64_t kBytes = 100'000'000;
-  KernelCase records = Make("TFRecordReader.100MB", "TFRecordReader", Json::object(), {}, {"reader_handle"}, kBytes);
+  KernelCase records = MakeCase("TFRecordReader.100MB", "TFRecordReader", Json::object(), {}, {"reader_handle"}, kBytes);
   records.work.read_bytes = records.work.working_set = kBytes;
   records.record_bytes = kBytes;
   cases.push_back(std::move(records));
@@ -299,8 +311,8 @@ void AddSampling(std::vector<KernelCase>& cases) {
   right.below = kClasses;
   const Json attrs = {{"num_true", 1}, {"num_sampled", kDrawn}, {"unique", true}, {"range_max", kClasses}, {"seed", 1}, {"seed2", 2}};
   for (const char* block : {"LogUniformCandidateSampler", "UniformCandidateSampler"}) {
-    cases.push_back(Make(Cat(block, ".", kDrawn), block, attrs, {right}, {"sampled_candidates", "true_expected_count", "sampled_expected_count"},
-                         12.0 * kDrawn + 4.0 * kBatch));
+    cases.push_back(MakeCase(Cat(block, ".", kDrawn), block, attrs, {right},
+                             {"sampled_candidates", "true_expected_count", "sampled_expected_count"}, 12.0 * kDrawn + 4.0 * kBatch));
   }
 }
 
@@ -310,15 +322,24 @@ void AddSparse(std::vector<KernelCase>& cases) {
   KernelInput places{"input_indices", DType::kInt64, {kPlaces, 2}};
   places.below = kSide;
   const KernelInput values = Random("input_values", DType::kFloat, {kPlaces}), shape{"input_shape", DType::kInt64, {2}, true, {kSide, kSide}};
-  cases.push_back(Make("SparseReorder.1000000", "SparseReorder", Json::object(), {places, values, shape}, {"output_indices", "output_values"},
-                       20.0 * kPlaces));
+  cases.push_back(MakeCase("SparseReorder.1000000", "SparseReorder", Json::object(), {places, values, shape},
+                           {"output_indices", "output_values"}, 20.0 * kPlaces));
   for (int64_t axis : {0, 1}) {
-    cases.push_back(Make(Cat("SparseReduceSum.", axis, ".1000000"), "SparseReduceSum", Json::object(),
-                         {places, values, shape, Integers("reduction_axes", {axis})}, {"output"}, 4.0 * kSide));
+    cases.push_back(MakeCase(Cat("SparseReduceSum.", axis, ".1000000"), "SparseReduceSum", Json::object(),
+                             {places, values, shape, Integers("reduction_axes", {axis})}, {"output"}, 4.0 * kSide));
   }
 }
 
 }  // namespace
+
+KernelCase MakeCase(std::string name, const char* block, nlohmann::ordered_json attrs, std::vector<KernelInput> inputs,
+                    std::vector<std::string> outputs, double output_bytes) {
+  Work work;
+  for (const KernelInput& input : inputs) work.read_bytes += Bytes(input);
+  work.written_bytes = output_bytes;
+  work.working_set = work.bytes();
+  return {std::move(name), block, std::move(attrs), std::move(inputs), std::move(outputs), work, false};
+}
 
 std::vector<KernelCase> KernelCases() {
   std::vector<KernelCase> cases;

@@ -37,6 +37,9 @@ struct KernelCase {
   int64_t record_bytes = 0;  // of a file of records that is read; the block is run by a page of its own then
 };
 
+/// A case that moves the bytes of every input read once and `output_bytes` written. Cases that must read an input twice add that.
+KernelCase MakeCase(std::string name, const char* block, nlohmann::ordered_json attrs, std::vector<KernelInput> inputs,
+                    std::vector<std::string> outputs, double output_bytes);
 /// The cases that work on strings.
 void AddTexts(std::vector<KernelCase>& cases);
 /// All cases, in the order of the report.

@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kWords = 100'000, kLines = 10'000, kExamples = 1'000;
 
 /// Words of 1 to 20 letters, the same in every run.
-class Words {
+class RandomWords {
  public:
   std::string Next() {
     std::string word(1 + Draw() % 20, 'a');
@@ -30,39 +30,25 @@ KernelInput Texts(const char* port, std::vector<std::string> texts, bool scalar 
   return input;
 }
 
-double Bytes(const KernelInput& input) {
-  double bytes = 0;
-  for (const std::string& text : input.texts) bytes += static_cast<double>(text.size());
-  return bytes;
-}
-
-KernelCase Make(std::string name, const char* block, nlohmann::ordered_json attrs, std::vector<KernelInput> inputs, std::vector<std::string> outputs,
-                double output_bytes) {
-  Work work;
-  for (const KernelInput& input : inputs) work.read_bytes += Bytes(input);
-  work.written_bytes = output_bytes;
-  work.working_set = work.bytes();
-  return {std::move(name), block, std::move(attrs), std::move(inputs), std::move(outputs), work, false};
-}
-
 KernelCase HashWords() {
-  Words words;
+  RandomWords words;
   std::vector<std::string> texts(kWords);
   for (std::string& text : texts) text = words.Next();
-  return Make(Cat("StringToHashBucketFast.", kWords), "StringToHashBucketFast", {{"num_buckets", 1000}}, {Texts("input", std::move(texts))},
-              {"output"}, 8.0 * kWords);
+  return MakeCase(Cat("StringToHashBucketFast.", kWords), "StringToHashBucketFast", {{"num_buckets", 1000}},
+                  {Texts("input", std::move(texts))}, {"output"}, 8.0 * kWords);
 }
 
 KernelCase SplitLines() {
-  Words words;
+  RandomWords words;
   std::vector<std::string> lines(kLines);
   double bytes = 0;
   for (std::string& line : lines) {
     for (int64_t k = 0; k < kWords / kLines; ++k) line += (k > 0 ? " " : "") + words.Next();
     bytes += static_cast<double>(line.size());
   }
-  return Make(Cat("StringSplit.", kWords), "StringSplit", {{"skip_empty", true}}, {Texts("input", std::move(lines)), Texts("delimiter", {" "}, true)},
-              {"indices", "values", "shape"}, bytes + 16.0 * kWords);
+  return MakeCase(Cat("StringSplit.", kWords), "StringSplit", {{"skip_empty", true}},
+                  {Texts("input", std::move(lines)), Texts("delimiter", {" "}, true)}, {"indices", "values", "shape"},
+                  bytes + 16.0 * kWords);
 }
 
 // ---- Example messages, of bytes below 128, so that a page can hold them as text -------------------------------------------
@@ -79,7 +65,7 @@ std::string Float(uint32_t choice) {
   return std::string(2, '\0') + std::string(kHighBytes[choice % 4], 2);
 }
 
-std::string Example(Words& words) {
+std::string Example(RandomWords& words) {
   std::string floats, tags;
   for (int k = 0; k < 4; ++k) floats += Float(words.Draw());
   for (uint32_t k = words.Draw() % 3; k > 0; --k) tags += Field(1, words.Next());
@@ -89,7 +75,7 @@ std::string Example(Words& words) {
 }
 
 KernelCase ParseExamples() {
-  Words words;
+  RandomWords words;
   std::vector<std::string> messages(kExamples);
   for (std::string& message : messages) message = Example(words);
   std::vector<KernelInput> inputs = {Texts("serialized", std::move(messages)), Texts("names", {})};
@@ -102,8 +88,8 @@ KernelCase ParseExamples() {
     inputs.back().list = true;
   }
   nlohmann::ordered_json attrs = {{"sparse_types", {"DT_STRING"}}, {"dense_shapes", {{4}, nlohmann::ordered_json::array()}}};
-  return Make(Cat("ParseExample.", kExamples), "ParseExample", std::move(attrs), std::move(inputs),
-              {"sparse_indices[0]", "sparse_values[0]", "sparse_shapes[0]", "dense_values[0]", "dense_values[1]"}, 24.0 * kExamples);
+  return MakeCase(Cat("ParseExample.", kExamples), "ParseExample", std::move(attrs), std::move(inputs),
+                  {"sparse_indices[0]", "sparse_values[0]", "sparse_shapes[0]", "dense_values[0]", "dense_values[1]"}, 24.0 * kExamples);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ Result<Tensor> ReadValue(const std::string& source, DType needed) {
   return std::move(tensor).status();
 }
 
-Result<Tensor> ReadFile(const std::string& path, DType needed) {
+Result<Tensor> ReadTensor(const std::string& path, DType needed) {
   auto tensor = ReadNpy(path);
   if (!tensor.ok()) {
     const bool table = IsTable(path) && tensor.status().code() == Code::kDataLoss && !NumpyName(needed).empty();
@@ -58,10 +58,10 @@ Result<Tensor> ReadFile(const std::string& path, DType needed) {
 
 Result<Tensor> ReadSource(const std::string& source, DType needed, FeedCache* cache) {
   if (!source.starts_with("@")) return ReadValue(source, needed);
-  if (cache == nullptr) return ReadFile(source.substr(1), needed);
+  if (cache == nullptr) return ReadTensor(source.substr(1), needed);
   const auto key = std::pair(source, needed);
   if (const auto known = cache->find(key); known != cache->end()) return known->second;
-  auto tensor = ReadFile(source.substr(1), needed);
+  auto tensor = ReadTensor(source.substr(1), needed);
   if (tensor.ok()) cache->emplace(key, *tensor);
   return tensor;
 }

@@ -13,7 +13,7 @@
 namespace weft::cli {
 namespace {
 
-using Kind = ReplayVerdict::Kind;
+using Verdict = ReplayVerdict::Kind;
 
 /// A recorded result with the output it belongs to.
 struct Recorded {
@@ -245,7 +245,7 @@ std::string Replay::Explanation(const Recorded& recorded, const Session& session
 }
 
 ReplayVerdict Replay::Judge(const Recorded& recorded, const Session& session) const {
-  ReplayVerdict verdict{recorded.name, Kind::kUndetermined, ""};
+  ReplayVerdict verdict{recorded.name, Verdict::kUndetermined, ""};
   auto result = session.Get(recorded.value);
   if (!result.ok()) {
     verdict.reason = Cat("it could not be computed: ", result.status().message());
@@ -260,19 +260,19 @@ ReplayVerdict Replay::Judge(const Recorded& recorded, const Session& session) co
   }
   int64_t different = FirstDifference(got, recorded.tensor, recorded.text);
   if (different < 0) {
-    verdict.kind = Kind::kAgree;
+    verdict.kind = Verdict::kAgree;
     return verdict;
   }
   verdict.reason = Explanation(recorded, session);
   if (verdict.reason.empty()) {
-    verdict.kind = Kind::kDiffer;
+    verdict.kind = Verdict::kDiffer;
     verdict.reason = Cat("element ", different, " is ", ElementText(got, different), ", the record says ", ElementText(recorded.tensor, different));
   }
   return verdict;
 }
 
 ReplayVerdict Replay::JudgeBlock(const Recorded& recorded) {
-  ReplayVerdict verdict{recorded.name, Kind::kUndetermined, ""};
+  ReplayVerdict verdict{recorded.name, Verdict::kUndetermined, ""};
   SessionSpec spec;
   spec.id = recorded.name;
   const Node& node = graph_.node(recorded.value.node);
@@ -302,11 +302,11 @@ std::vector<ReplayVerdict> Replay::Blocks() {
   for (const Recorded& recorded : recorded_) {
     const Node& node = graph_.node(recorded.value.node);
     if (!recorded.tensor.defined()) {
-      verdicts.push_back({recorded.name, Kind::kUndetermined, recorded.fault});
+      verdicts.push_back({recorded.name, Verdict::kUndetermined, recorded.fault});
     } else if (node.variable >= 0) {
-      verdicts.push_back({recorded.name, Kind::kUndetermined, "a Variable: its recorded value is an input"});
+      verdicts.push_back({recorded.name, Verdict::kUndetermined, "a Variable: its recorded value is an input"});
     } else if (IsSource(recorded.value.node) && !node.constant.defined() && node.def->name != "Restore") {
-      verdicts.push_back({recorded.name, Kind::kUndetermined, "a source: its recorded value is an input"});
+      verdicts.push_back({recorded.name, Verdict::kUndetermined, "a source: its recorded value is an input"});
     } else {
       verdicts.push_back(JudgeBlock(recorded));
     }
@@ -315,14 +315,16 @@ std::vector<ReplayVerdict> Replay::Blocks() {
   for (int round = 0; again && round < 8; ++round) {
     again = false;
     for (size_t i = 0; i < recorded_.size(); ++i) {
-      if (verdicts[i].kind == Kind::kAgree || !recorded_[i].tensor.defined() || IsSource(recorded_[i].value.node) || !recorded_[i].comparable) continue;
+      if (verdicts[i].kind == Verdict::kAgree || !recorded_[i].tensor.defined() || IsSource(recorded_[i].value.node) ||
+          !recorded_[i].comparable)
+        continue;
       recorded_[i].comparable = false;
       again = true;
     }
     for (size_t i = 0; again && i < recorded_.size(); ++i) {
       if (recorded_[i].comparable || IsSource(recorded_[i].value.node)) continue;
       ReplayVerdict verdict = JudgeBlock(recorded_[i]);
-      if (verdict.kind == Kind::kAgree) verdicts[i] = std::move(verdict);
+      if (verdict.kind == Verdict::kAgree) verdicts[i] = std::move(verdict);
     }
   }
   return verdicts;
@@ -341,14 +343,14 @@ std::vector<ReplayVerdict> Replay::Whole() {
   Status status = session.Run();
   std::vector<ReplayVerdict> verdicts;
   for (const Recorded& recorded : recorded_) {
-    if (!status.ok()) verdicts.push_back({recorded.name, Kind::kUndetermined, Cat("the page could not be run: ", ToString(status))});
-    else if (!recorded.tensor.defined()) verdicts.push_back({recorded.name, Kind::kUndetermined, recorded.fault});
+    if (!status.ok()) verdicts.push_back({recorded.name, Verdict::kUndetermined, Cat("the page could not be run: ", ToString(status))});
+    else if (!recorded.tensor.defined()) verdicts.push_back({recorded.name, Verdict::kUndetermined, recorded.fault});
     else verdicts.push_back(Judge(recorded, session));
   }
   return verdicts;
 }
 
-const char* KindName(Kind kind) { return kind == Kind::kAgree ? "agree" : kind == Kind::kDiffer ? "differ" : "undetermined"; }
+const char* VerdictName(Verdict kind) { return kind == Verdict::kAgree ? "agree" : kind == Verdict::kDiffer ? "differ" : "undetermined"; }
 
 struct ReplayOptions {
   PageOptions page;
@@ -373,9 +375,10 @@ int RunReplay(const ReplayOptions& options) {
   auto results = nlohmann::ordered_json::array();
   for (const ReplayVerdict& verdict : verdicts) {
     ++counts[static_cast<int>(verdict.kind)];
-    results.push_back({{"result", verdict.result}, {"verdict", KindName(verdict.kind)}, {"reason", verdict.reason}});
-    if (options.page.json || verdict.kind == Kind::kAgree) continue;
-    std::cout << Colored(KindName(verdict.kind), verdict.kind == Kind::kDiffer ? 31 : 33, 1) << "  " << Visible(verdict.result) << "  " << Visible(verdict.reason) << "\n";
+    results.push_back({{"result", verdict.result}, {"verdict", VerdictName(verdict.kind)}, {"reason", verdict.reason}});
+    if (options.page.json || verdict.kind == Verdict::kAgree) continue;
+    std::cout << Colored(VerdictName(verdict.kind), verdict.kind == Verdict::kDiffer ? 31 : 33, 1) << "  " << Visible(verdict.result)
+              << "  " << Visible(verdict.reason) << "\n";
   }
   if (options.page.json) {
     std::cout << nlohmann::ordered_json{{"page", loaded.page->name}, {"results", results}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace)

@@ -12,16 +12,16 @@ namespace {
 
 // The run of this process, for the handler of signals.
 std::atomic<ShardedRun*> watched = nullptr;
-std::atomic<int> interrupted = 0;
+std::atomic<int> stop_signal = 0;
 
-void OnInterrupt(int signal) {
-  if (interrupted.exchange(signal) != 0) _exit(128 + signal);
+void CancelOnSignal(int signal) {
+  if (stop_signal.exchange(signal) != 0) _exit(128 + signal);
   if (ShardedRun* run = watched) run->Cancel();
 }
 
 void TakeSignals() {
   struct sigaction action = {};
-  action.sa_handler = OnInterrupt;
+  action.sa_handler = CancelOnSignal;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }
@@ -65,7 +65,7 @@ ShardJob::~ShardJob() { Close(); }
 void ShardJob::Watch(ShardedRun& run) {
   job_->Watch(run);
   watched = &run;
-  if (interrupted != 0) run.Cancel();
+  if (stop_signal != 0) run.Cancel();
 }
 
 void ShardJob::Unwatch(ShardedRun& run) {
@@ -85,10 +85,10 @@ int ShardJob::End(Status status, ShardedRun& run, bool json) {
     Close();
     return kOk;
   }
-  if (interrupted != 0) {
+  if (stop_signal != 0) {
     if (size() > 1) job_->Abort(Cat("was interrupted, at ", where));
     std::cerr << "weft: interrupted\n";
-    return 128 + interrupted;
+    return 128 + stop_signal;
   }
   if (size() == 1 || agreed) {
     if (rank() == 0) Report(status, json);

@@ -106,7 +106,7 @@ Response Reload(const Called& called) {
 
 Response Diagnostics(const Called& called) { return JsonResponse(called.Page()->Diagnostics()); }
 
-Response Block(const Called& called) {
+Response BlockOfPage(const Called& called) {
   const auto page = called.Page();
   const std::string id = called.Need("id");
   const std::string json =
@@ -211,25 +211,25 @@ Response Fits(const Called& called) {
 
 void AddPageRoutes(std::vector<Route>& routes) {
   routes.insert(routes.end(), {
-      {"GET", "/v1/pages/*", Route::kNone, false, Page},
-      {"DELETE", "/v1/pages/*", Route::kNone, false, ClosePage},
-      {"PATCH", "/v1/pages/*", Route::kPage, true, Patch},
-      {"GET", "/v1/pages/*/view", Route::kNone, false, View},
-      {"GET", "/v1/pages/*/text", Route::kNone, false, Text},
-      {"PUT", "/v1/pages/*/text", Route::kPage, true, PutText},
-      {"POST", "/v1/pages/*/undo", Route::kJson, true, Undo<false>},
-      {"POST", "/v1/pages/*/redo", Route::kJson, true, Undo<true>},
-      {"POST", "/v1/pages/*/save", Route::kJson, true, Save},
-      {"POST", "/v1/pages/*/reload", Route::kJson, true, Reload},
-      {"GET", "/v1/pages/*/diagnostics", Route::kNone, false, Diagnostics},
-      {"GET", "/v1/pages/*/block", Route::kNone, false, Block},
-      {"GET", "/v1/pages/*/why_not", Route::kNone, false, WhyNot},
-      {"GET", "/v1/pages/*/plan", Route::kNone, false, Plan},
-      {"GET", "/v1/pages/*/layout", Route::kNone, false, Layout},
-      {"GET", "/v1/pages/*/picture", Route::kNone, false, Picture},
-      {"GET", "/v1/pages/*/check_wire", Route::kNone, false, CheckWire},
-      {"GET", "/v1/pages/*/fits", Route::kNone, false, Fits},
-  });
+                                  {"GET", "/v1/pages/*", Route::kNone, false, Page},
+                                  {"DELETE", "/v1/pages/*", Route::kNone, false, ClosePage},
+                                  {"PATCH", "/v1/pages/*", Route::kPage, true, Patch},
+                                  {"GET", "/v1/pages/*/view", Route::kNone, false, View},
+                                  {"GET", "/v1/pages/*/text", Route::kNone, false, Text},
+                                  {"PUT", "/v1/pages/*/text", Route::kPage, true, PutText},
+                                  {"POST", "/v1/pages/*/undo", Route::kJson, true, Undo<false>},
+                                  {"POST", "/v1/pages/*/redo", Route::kJson, true, Undo<true>},
+                                  {"POST", "/v1/pages/*/save", Route::kJson, true, Save},
+                                  {"POST", "/v1/pages/*/reload", Route::kJson, true, Reload},
+                                  {"GET", "/v1/pages/*/diagnostics", Route::kNone, false, Diagnostics},
+                                  {"GET", "/v1/pages/*/block", Route::kNone, false, BlockOfPage},
+                                  {"GET", "/v1/pages/*/why_not", Route::kNone, false, WhyNot},
+                                  {"GET", "/v1/pages/*/plan", Route::kNone, false, Plan},
+                                  {"GET", "/v1/pages/*/layout", Route::kNone, false, Layout},
+                                  {"GET", "/v1/pages/*/picture", Route::kNone, false, Picture},
+                                  {"GET", "/v1/pages/*/check_wire", Route::kNone, false, CheckWire},
+                                  {"GET", "/v1/pages/*/fits", Route::kNone, false, Fits},
+                              });
 }
 
 }  // namespace weft::serve

@@ -51,7 +51,7 @@ Response Schema(const Called& called) {
   return response;
 }
 
-Response Block(const Called& called) {
+Response BlockOfCatalog(const Called& called) {
   return TextResponse(TextFrom([&](weft_strings** json, weft_diagnostics** problems) {
     return weft_block_json(called.server.runtime(), called.parts[0].c_str(), json, problems);
   }), "application/json");
@@ -210,25 +210,25 @@ Response Validate(const Called& called) {
 
 void AddServerRoutes(std::vector<Route>& routes) {
   routes.insert(routes.end(), {
-      {"GET", "/v1/info", Route::kNone, false, Info},
-      {"GET", "/v1/schema", Route::kNone, false, Schema},
-      {"GET", "/v1/blocks/*", Route::kNone, false, Block},
-      {"GET", "/v1/blocks/*/help", Route::kNone, false, Help},
-      {"GET", "/v1/codes", Route::kNone, false, Codes},
-      {"GET", "/v1/openapi.json", Route::kNone, false, OpenApi},
-      {"GET", "/v1/files", Route::kNone, false, Files},
-      {"GET", "/v1/file", Route::kNone, false, ReadFile},
-      {"PUT", "/v1/file", Route::kBytes, true, WriteFile},
-      {"GET", "/v1/examples", Route::kNone, false, Examples},
-      {"GET", "/v1/examples/*", Route::kNone, false, Example},
-      {"GET", "/v1/templates", Route::kNone, false, Templates},
-      {"GET", "/v1/recovery", Route::kNone, false, RecoveryList},
-      {"POST", "/v1/recovery/*/open", Route::kJson, true, Recover},
-      {"DELETE", "/v1/recovery/*", Route::kNone, true, ForgetRecovery},
-      {"GET", "/v1/pages", Route::kNone, false, Pages},
-      {"POST", "/v1/pages", Route::kPage, false, OpenPage},
-      {"POST", "/v1/validate", Route::kPage, false, Validate},
-  });
+                                  {"GET", "/v1/info", Route::kNone, false, Info},
+                                  {"GET", "/v1/schema", Route::kNone, false, Schema},
+                                  {"GET", "/v1/blocks/*", Route::kNone, false, BlockOfCatalog},
+                                  {"GET", "/v1/blocks/*/help", Route::kNone, false, Help},
+                                  {"GET", "/v1/codes", Route::kNone, false, Codes},
+                                  {"GET", "/v1/openapi.json", Route::kNone, false, OpenApi},
+                                  {"GET", "/v1/files", Route::kNone, false, Files},
+                                  {"GET", "/v1/file", Route::kNone, false, ReadFile},
+                                  {"PUT", "/v1/file", Route::kBytes, true, WriteFile},
+                                  {"GET", "/v1/examples", Route::kNone, false, Examples},
+                                  {"GET", "/v1/examples/*", Route::kNone, false, Example},
+                                  {"GET", "/v1/templates", Route::kNone, false, Templates},
+                                  {"GET", "/v1/recovery", Route::kNone, false, RecoveryList},
+                                  {"POST", "/v1/recovery/*/open", Route::kJson, true, Recover},
+                                  {"DELETE", "/v1/recovery/*", Route::kNone, true, ForgetRecovery},
+                                  {"GET", "/v1/pages", Route::kNone, false, Pages},
+                                  {"POST", "/v1/pages", Route::kPage, false, OpenPage},
+                                  {"POST", "/v1/validate", Route::kPage, false, Validate},
+                              });
 }
 
 }  // namespace weft::serve

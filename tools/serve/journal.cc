@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t kMostBytes = 256 << 20;
+constexpr size_t kMostJournalBytes = 256 << 20;
 constexpr size_t kFewBytes = 1 << 20;  // of edits, for which a journal does not begin anew
 
 bool IsId(const std::string& id) { return id.size() == 16 && id.find_first_not_of("0123456789abcdef") == std::string::npos; }
@@ -155,7 +155,7 @@ std::optional<Recovery> Journals::Read(const std::string& id) const {
   const std::string file = FileOf(id);
   struct stat status {};
   if (::lstat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  if (static_cast<size_t>(status.st_size) > kMostBytes || InUse(file)) return std::nullopt;
+  if (static_cast<size_t>(status.st_size) > kMostJournalBytes || InUse(file)) return std::nullopt;
   std::ifstream in(file);
   std::string line;
   if (!std::getline(in, line)) return std::nullopt;

@@ -7,6 +7,9 @@
 
 namespace weft::serve {
 
+/// In nanoseconds.
+inline constexpr int64_t kMillisecond = 1000000;
+
 struct Limits {
   uint64_t page_bytes = 64 << 20;         // of a page's text, of a file or value that is sent here
   uint64_t body_bytes = 1 << 20;          // of other bodies

@@ -11,7 +11,7 @@
 namespace weft::serve {
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{1} << 32;
+constexpr int64_t kMostValueBytes = int64_t{1} << 32;
 
 const std::map<std::string, int32_t>& NpyTypes() {
   static const std::map<std::string, int32_t> types = {
@@ -43,10 +43,10 @@ std::string NpyNameOf(int32_t dtype) {
 int64_t CountOf(const std::vector<int64_t>& shape, int64_t element_bytes) {
   int64_t count = 1;
   for (int64_t size : shape) {
-    if (size < 0 || (size != 0 && count > kMostBytes / size)) Bad("the shape is too large or has a negative size");
+    if (size < 0 || (size != 0 && count > kMostValueBytes / size)) Bad("the shape is too large or has a negative size");
     count *= size;
   }
-  if (count * std::max<int64_t>(element_bytes, 1) > kMostBytes) Bad("the value is larger than 4 GiB");
+  if (count * std::max<int64_t>(element_bytes, 1) > kMostValueBytes) Bad("the value is larger than 4 GiB");
   return count;
 }
 

@@ -2,13 +2,13 @@
 #include "tools/serve/runner.h"
 
 #include "tools/serve/document.h"
+#include "tools/serve/limits.h"
 
 namespace weft::serve {
 namespace {
 
 constexpr uint32_t kKinds = WEFT_EVENT_BIT(WEFT_EVENT_STATE) | WEFT_EVENT_BIT(WEFT_EVENT_ERROR) | WEFT_EVENT_BIT(WEFT_EVENT_PRINT) |
                             WEFT_EVENT_BIT(WEFT_EVENT_VALUES);
-constexpr int64_t kMillisecond = 1000000;
 
 /// How a body wants to run. `until_block` keeps the text that the options point to.
 weft_run_options RunOptions(const Json& body, std::string& until_block) {

@@ -3,11 +3,10 @@
 #include <ctime>
 
 #include "tools/serve/document.h"
+#include "tools/serve/limits.h"
 
 namespace weft::serve {
 namespace {
-
-constexpr int64_t kMillisecond = 1000000;
 
 int64_t MillisecondsSince(Clock::time_point began) { return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began).count(); }
 

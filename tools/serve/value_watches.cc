@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "tools/serve/document.h"
+#include "tools/serve/limits.h"
 
 namespace weft::serve {
 namespace {
@@ -64,7 +65,7 @@ Json ValueWatches::Add(const std::shared_ptr<Client>& client, const Json& call, 
   watch.session = TextField(call, "session", "");
   watch.reduction_name = TextField(call, "reduction", "last");
   watch.options.reduction = ReductionNamed(watch.reduction_name);
-  watch.options.interval_ns = NumberField(call, "interval_ms", 50, 0, 3600000) * 1000000;
+  watch.options.interval_ns = NumberField(call, "interval_ms", 50, 0, 3600000) * kMillisecond;
   watch.options.every = static_cast<uint64_t>(NumberField(call, "every", 1, 1, INT64_MAX));
   watch.options.bins = NumberField(call, "bins", 64, 1, 65536);
   watch.options.max_bytes = NumberField(call, "max_bytes", 65536, 1, 16 << 20);

@@ -51,7 +51,7 @@ std::string PlaceText(BlockPlace place) {
 
 }  // namespace
 
-void BlockBuilder::Begin(std::string_view key, size_t value_size) {
+void TableBlockBuilder::Begin(std::string_view key, size_t value_size) {
   size_t shared = 0;
   if (since_restart_ < restart_interval_) {
     shared = CommonPrefix(last_key_, key);
@@ -68,7 +68,7 @@ void BlockBuilder::Begin(std::string_view key, size_t value_size) {
   ++since_restart_;
 }
 
-std::string BlockBuilder::Take() {
+std::string TableBlockBuilder::Take() {
   for (uint32_t restart : restarts_) PutFixed(bytes_, restart);
   PutFixed(bytes_, static_cast<uint32_t>(restarts_.size()));
   restarts_ = {0};
@@ -118,7 +118,7 @@ Status TableWriter::FlushData() {
 
 Status TableWriter::Finish() {
   WEFT_RETURN_IF_ERROR(FlushData());
-  WEFT_ASSIGN_OR_RETURN(BlockPlace meta_index, WriteBlock(BlockBuilder(1).Take()));
+  WEFT_ASSIGN_OR_RETURN(BlockPlace meta_index, WriteBlock(TableBlockBuilder(1).Take()));
   if (has_pending_) AddIndex(KeyAfter(last_key_));
   WEFT_ASSIGN_OR_RETURN(BlockPlace index, WriteBlock(index_.Take()));
   std::string footer = PlaceText(meta_index) + PlaceText(index);

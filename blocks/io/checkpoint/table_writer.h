@@ -11,10 +11,10 @@
 namespace weft::blocks::checkpoint {
 
 /// One block while it is filled.
-class BlockBuilder {
+class TableBlockBuilder {
  public:
   /// Every `restart_interval`-th key is stored in full.
-  explicit BlockBuilder(int restart_interval) : restart_interval_(restart_interval) {}
+  explicit TableBlockBuilder(int restart_interval) : restart_interval_(restart_interval) {}
   void Add(std::string_view key, std::string_view value) {
     Begin(key, value.size());
     Append(value);
@@ -50,7 +50,7 @@ class TableWriter {
 
   AtomicFile& file_;
   const Workers* const workers_;
-  BlockBuilder data_{16}, index_{1};
+  TableBlockBuilder data_{16}, index_{1};
   std::string last_key_;
   BlockPlace pending_;
   bool has_pending_ = false;  // a block that is written and not in the index yet: its key depends on the next one

@@ -10,18 +10,16 @@
 namespace weft::cli {
 namespace {
 
-using Json = TableCell;
-
-const Json& ResultOf(const Json& line, const std::string& name) {
-  static const Json kNone;
+const TableCell& ResultOf(const TableCell& line, const std::string& name) {
+  static const TableCell kNone;
   const auto results = line.find("results");
   if (results == line.end() || !results->is_object()) return kNone;
   const auto at = results->find(name);
   return at == results->end() ? kNone : *at;
 }
 
-const Json& SettingOf(const Json& line, const std::string& name) {
-  static const Json kNone;
+const TableCell& SettingOf(const TableCell& line, const std::string& name) {
+  static const TableCell kNone;
   const auto at = line["settings"].find(name);
   return at == line["settings"].end() ? kNone : *at;
 }
@@ -33,7 +31,7 @@ std::string CsvCell(const std::string& text) {
   return cell + "\"";
 }
 
-std::string CellOf(const Json& value) { return CsvCell(TextOfCell(value)); }
+std::string CellOf(const TableCell& value) { return CsvCell(TextOfCell(value)); }
 
 }  // namespace
 
@@ -43,7 +41,7 @@ Result<SweepTable> SweepTable::Read(const std::string& journal, const Grid& grid
       ReadJournal(journal, id, [&](std::string_view line, const PointLine& point) { table.lines_[point.point] = line; }).status());
   std::set<std::string> known;
   for (const auto& [point, text] : table.lines_) {
-    const Json line = Json::parse(text, nullptr, false);
+    const TableCell line = TableCell::parse(text, nullptr, false);
     const auto results = line.find("results");
     if (results == line.end()) continue;
     for (const auto& [name, value] : results->items()) {
@@ -56,7 +54,7 @@ Result<SweepTable> SweepTable::Read(const std::string& journal, const Grid& grid
 std::string SweepTable::Csv(std::vector<std::string>& left_out) const {
   std::set<std::string> tensors;
   for (const auto& [point, text] : lines_) {
-    const Json line = Json::parse(text, nullptr, false);
+    const TableCell line = TableCell::parse(text, nullptr, false);
     for (const std::string& name : results_) {
       if (ResultOf(line, name).is_object()) tensors.insert(name);
     }
@@ -69,31 +67,32 @@ std::string SweepTable::Csv(std::vector<std::string>& left_out) const {
   }
   csv += ",seconds,error\r\n";
   for (const auto& [point, text] : lines_) {
-    const Json line = Json::parse(text, nullptr, false);
+    const TableCell line = TableCell::parse(text, nullptr, false);
     csv += std::to_string(point);
     for (const Axis* axis : grid_.axes()) csv += "," + CellOf(SettingOf(line, axis->name));
     for (const std::string& name : results_) {
       if (!tensors.contains(name)) csv += "," + CellOf(ResultOf(line, name));
     }
     const auto error = line.find("error");
-    csv += Cat(",", CellOf(line.value("seconds", Json())), ",", error == line.end() ? "" : CellOf(error->value("message", Json())), "\r\n");
+    csv += Cat(",", CellOf(line.value("seconds", TableCell())), ",",
+               error == line.end() ? "" : CellOf(error->value("message", TableCell())), "\r\n");
   }
   return csv;
 }
 
 Result<NamedTensors> SweepTable::Arrays() const {
   TableArrays arrays;
-  std::vector<Json> failed, seconds;
-  std::vector<std::vector<Json>> settings(grid_.axes().size()), results(results_.size());
+  std::vector<TableCell> failed, seconds;
+  std::vector<std::vector<TableCell>> settings(grid_.axes().size()), results(results_.size());
   for (const auto& [point, text] : lines_) {
-    const Json line = Json::parse(text, nullptr, false);
+    const TableCell line = TableCell::parse(text, nullptr, false);
     arrays.points.push_back(point);
     failed.emplace_back(!line.contains("results"));
-    seconds.push_back(line.value("seconds", Json()));
+    seconds.push_back(line.value("seconds", TableCell()));
     for (size_t a = 0; a < settings.size(); ++a) settings[a].push_back(SettingOf(line, grid_.axes()[a]->name));
     for (size_t r = 0; r < results.size(); ++r) results[r].push_back(ResultOf(line, results_[r]));
   }
-  const std::vector<Json> points(arrays.points.begin(), arrays.points.end());
+  const std::vector<TableCell> points(arrays.points.begin(), arrays.points.end());
   // (The table's own names first: others give way.)
   WEFT_RETURN_IF_ERROR(arrays.Add("point", points));
   WEFT_RETURN_IF_ERROR(arrays.Add("failed", failed));
@@ -151,8 +150,8 @@ Result<SweepPlot> SweepPlot::Of(const SweepTable& table, const PlotRequest& requ
   std::vector<std::string> lines;  // names, in their order
   std::map<std::string, std::map<double, std::vector<double>>> values;  // by line and place
   for (const auto& [point, text] : table.lines_) {
-    const Json line = Json::parse(text, nullptr, false);
-    const Json& cell = ResultOf(line, request.result);
+    const TableCell line = TableCell::parse(text, nullptr, false);
+    const TableCell& cell = ResultOf(line, request.result);
     if (cell.is_null()) continue;
     const std::optional<double> y = NumberOfCell(cell), x = NumberOfCell(SettingOf(line, over->name));
     if (!y) return InvalidArgument("--plot: '", request.result, "' is no single number").WithHint("--table FILE.npz has it whole");
