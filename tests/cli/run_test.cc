@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 using Catch::Matchers::Contains;
 
 /// A .npy file of shape [2].
-std::string Npy(const std::string& descr, std::string_view data) {
+std::string NpyOfTwo(const std::string& descr, std::string_view data) {
   std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (2,), }\n", bytes("\x93NUMPY\x01\x00", 8);
   bytes += static_cast<char>(header.size());
   bytes += '\0';
@@ -43,7 +43,7 @@ TEST_CASE("A feed that does not fit says what to write", "[cli]") {
     return run.err;
   };
   const double doubles[2] = {1, 2};
-  const std::string wide = place.Write("wide.npy", Npy("<f8", std::string(reinterpret_cast<const char*>(doubles), sizeof doubles)));
+  const std::string wide = place.Write("wide.npy", NpyOfTwo("<f8", std::string(reinterpret_cast<const char*>(doubles), sizeof doubles)));
   CHECK_THAT(refused("x.output=@" + wide), Contains("needs DT_FLOAT, found DT_DOUBLE in '" + wide + "'") && Contains(".astype('float32'))"));
   CHECK_THAT(refused("x.output=" + wide), Contains("a file is fed as @" + wide));
   CHECK_THAT(refused("x.output=missing.npy"), Contains("a file is fed as @missing.npy"));

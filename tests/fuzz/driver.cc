@@ -14,12 +14,12 @@
 #include <exception>
 #include <fstream>
 #include <iostream>
-#include <sstream>
 #include <thread>
 
 #include "tests/fuzz/finding.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/kit/sanitized.h"
+#include "tests/kit/test_services.h"
 
 namespace weft::fuzz {
 namespace {
@@ -64,7 +64,7 @@ class Child {
  public:
   Child(const Target& target, const DriverOptions& options, Shared& shared, Clock::time_point end)
       : target_(target), options_(options), shared_(shared), end_(end), mutator_(corpus_, words_) {
-    for (const auto& path : CorpusFiles(options, target)) corpus_.push_back(FileBytes(path).substr(0, Mutator::kMostBytes));
+    for (const auto& path : CorpusFiles(options, target)) corpus_.push_back(kit::FileBytes(path).substr(0, Mutator::kMostBytes));
     words_ = ReadDictionary(options.source / "tests/fuzz/dictionaries" / Cat(target.name, ".dict"));
   }
 
@@ -179,12 +179,6 @@ std::vector<std::filesystem::path> CorpusFiles(const DriverOptions& options, con
   for (const auto& entry : std::filesystem::directory_iterator(options.source / "tests/fuzz/corpus" / target.name, none)) files.push_back(entry.path());
   std::ranges::sort(files);
   return files;
-}
-
-std::string FileBytes(const std::filesystem::path& path) {
-  std::ostringstream bytes;
-  bytes << std::ifstream(path, std::ios::binary).rdbuf();
-  return std::move(bytes).str();
 }
 
 TargetReport RunTarget(const Target& target, const DriverOptions& options) {

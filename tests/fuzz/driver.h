@@ -33,6 +33,5 @@ void RunInput(const Target& target, std::string_view input);
 
 /// The files of a target's corpus, by their names.
 std::vector<std::filesystem::path> CorpusFiles(const DriverOptions& options, const Target& target);
-std::string FileBytes(const std::filesystem::path& path);
 
 }  // namespace weft::fuzz

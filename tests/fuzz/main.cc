@@ -7,6 +7,7 @@
 
 #include "tests/fuzz/driver.h"
 #include "tests/fuzz/finding.h"
+#include "tests/kit/test_services.h"
 
 namespace weft::fuzz {
 namespace {
@@ -45,7 +46,7 @@ int Run(Options options) {
   }
   if (!options.input.empty()) {
     const bool file = std::filesystem::exists(options.input);
-    const std::string input = file ? FileBytes(options.input) : options.input;
+    const std::string input = file ? kit::FileBytes(options.input) : options.input;
     for (const Target* target : chosen) {
       if (target->by_seed()) std::cout << target->tell(input) << std::endl;
       RunInput(*target, input);

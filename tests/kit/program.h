@@ -49,8 +49,5 @@ ProgramResult RunWeft(const std::vector<std::string>& arguments, const ProgramOp
 
 /// Where the sources are.
 inline const std::filesystem::path kSourceFolder = WEFT_SOURCE_DIR;
-/// All bytes of a file; empty where there is none.
-std::string FileBytes(const std::filesystem::path& path);
-void WriteBytes(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace weft::kit

@@ -2,8 +2,10 @@
 
 #include <stdlib.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "runtime/state/thread_pool.h"
-#include "tests/kit/program.h"
 
 namespace weft::kit {
 namespace {
@@ -98,6 +100,15 @@ Result<ResourceHandle> TestState::Shared(std::string_view container, std::string
     WEFT_ASSIGN_OR_RETURN(handle, make());
   }
   return handle;
+}
+
+std::string FileBytes(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+void WriteBytes(const std::filesystem::path& path, std::string_view bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 TemporaryFolder::TemporaryFolder() {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <condition_variable>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -77,6 +79,10 @@ class TestState : public BindContext {
  private:
   std::map<std::string, ResourceHandle> handles_;
 };
+
+/// All bytes of a file; empty where there is none.
+std::string FileBytes(const std::filesystem::path& path);
+void WriteBytes(const std::filesystem::path& path, std::string_view bytes);
 
 /// A fresh, empty folder that goes when the object goes.
 class TemporaryFolder {
