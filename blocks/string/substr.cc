@@ -51,8 +51,6 @@ std::optional<Part> FindBytes(std::string_view text, int64_t position, int64_t l
   return Part{static_cast<size_t>(begin), static_cast<size_t>(length < 0 ? rest : std::min(length, rest))};
 }
 
-constexpr int64_t kLongest = int64_t{1} << 62;  // longer than any string
-
 /// The byte `count` characters after `at`, or the end; `count` is what is left of it then.
 size_t Forward(std::string_view text, size_t at, int64_t& count, kernels::StopCheck& stop) {
   for (; count > 0 && at < text.size() && !stop(); --count) {
@@ -69,7 +67,8 @@ size_t Back(std::string_view text, size_t at, int64_t& count, kernels::StopCheck
   return at;
 }
 
-/// Positions and lengths in characters of UTF-8. Text that is not well-formed counts by its leading bytes. A negative length takes nothing.
+/// Positions and lengths in characters of UTF-8. Text that is not well-formed counts by its leading bytes. A negative length takes nothing
+/// from a position that counts from the start; from the end none is left to stop before.
 std::optional<Part> FindCharacters(std::string_view text, int64_t position, int64_t length, kernels::StopCheck& stop) {
   if (position >= 0) {
     int64_t left = position;
@@ -79,10 +78,8 @@ std::optional<Part> FindCharacters(std::string_view text, int64_t position, int6
     return Part{begin, end - begin};
   }
   const auto size = static_cast<int64_t>(text.size());
-  if (position < -size) return std::nullopt;  // no character is shorter than a byte
-  // A negative length ends the part before its begin: so many characters have to be there, too.
-  const int64_t skip = length < -kLongest - position ? kLongest : std::max<int64_t>(-position - length, 0);
-  int64_t skipped = skip, left = -position - skip;
+  if (position < -size || length < 0) return std::nullopt;  // no character is shorter than a byte
+  int64_t skipped = std::max<int64_t>(-position - length, 0), left = -position - skipped;
   const size_t end = Back(text, text.size(), skipped, stop);
   const size_t begin = Back(text, end, left, stop);
   if (skipped > 0 || left > 0) return std::nullopt;
@@ -98,6 +95,9 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) -> Status
     const int64_t position = positions[static_cast<size_t>(walk.offset(1))], length = lengths[static_cast<size_t>(walk.offset(1))];
     const auto part = p.characters ? FindCharacters(text, position, length, stop) : FindBytes(text, position, length);
     if (!part) {
+      if (p.characters && position < 0 && length < 0) {
+        return ctx.Error(len, "needs a length of 0 or more for a position from the end, in characters, found ", length, " for output ", i);
+      }
       return ctx.Error(pos, "needs a position inside of the string, found ", position, " for output ", i, ", of a string of ", text.size(),
                        " bytes");
     }
@@ -110,7 +110,7 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) -> Status
 BlockDef Substr() {
   return Block("Substr", "A part of each string, by position and length.")
       .Details("A part ends at the end of the string, where it is shorter. A negative length takes the rest in bytes (BYTE) and nothing in "
-               "characters (UTF8_CHAR).")
+               "characters (UTF8_CHAR), where it needs a position that is not negative.")
       .Ports(input, pos, len, output)
       .Types("T", kIndices)
       .Attrs(unit)

@@ -285,7 +285,8 @@ Row ReaderRow(std::string_view file, std::string_view attrs, std::string_view bl
 std::vector<Row> FileRows(const std::filesystem::path& folder) {
   WriteZeros(folder / "zeros.gz");
   std::ofstream(folder / "zeros");
-  std::filesystem::resize_file(folder / "zeros", uint64_t{1} << 32);
+  // AddressSanitizer marks an eighth of what is allocated and freed.
+  std::filesystem::resize_file(folder / "zeros", uint64_t{1} << (kit::kSanitized ? 31 : 32));
   return {
       {"Save", "", {{"filename", Text("saved")}, {"tensor_names", Text("t", "1")}, {"data", Filled<float>({60 * kMillion}), true}}},
       {"Save", "", {{"filename", Text("saved")}, {"tensor_names", Text("t", "1")}, {"data", LongStrings(20'000, 100'000), true}}},
