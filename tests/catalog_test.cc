@@ -16,7 +16,6 @@ using nlohmann::json;
 
 namespace {
 
-
 void AddPageBlocks(const json& page, const Registry& registry, std::set<std::string>& used) {
   if (!page.is_object() || !page.contains("blocks")) return;
   for (const json& block : page["blocks"]) {

@@ -14,10 +14,12 @@
 
 namespace {
 
+using weft::kit::FileBytes;
+using weft::kit::kSourceFolder;
 
 /// The fenced text that follows a mark "<!-- name -->".
 std::string Fenced(const std::string& name) {
-  std::string readme = weft::kit::FileBytes(weft::kit::kSourceFolder / "README.md");
+  std::string readme = FileBytes(kSourceFolder / "README.md");
   size_t mark = readme.find("<!-- " + name + " -->");
   REQUIRE(mark != std::string::npos);
   size_t open = readme.find("```", mark), begin = readme.find('\n', open) + 1, end = readme.find("```", begin);
@@ -35,7 +37,7 @@ double FloatOf(const weft::Session& session, const char* name) {
 weft::Status Embedding() {
   // begin
   auto runtime = std::make_shared<weft::Runtime>(weft::MakeCatalog());
-  auto document = weft::Document::OpenFile(runtime, weft::kit::kSourceFolder / "graphs/xor.page.json");
+  auto document = weft::Document::OpenFile(runtime, kSourceFolder / "graphs/xor.page.json");
   WEFT_RETURN_IF_ERROR(document->diagnostics().FirstError());
   weft::Session session(document->scope(), document->scope()->graph().sessions().at(0));
   WEFT_RETURN_IF_ERROR(session.RunSteps(2000));
@@ -75,11 +77,11 @@ TEST_CASE("the README's case file passes", "[readme]") {
 }
 
 TEST_CASE("the README's lines of C++ are those that are tested", "[readme]") {
-  std::string source = weft::kit::FileBytes(__FILE__), lines, line;
+  std::string source = FileBytes(__FILE__), lines, line;
   size_t begin = source.find("  // begin\n") + 11, end = source.find("  // end\n");
   std::istringstream in(source.substr(begin, end - begin));
   while (std::getline(in, line)) lines += line.substr(2) + "\n";
-  const std::string folder = "kRoot / ";
+  const std::string folder = "kSourceFolder / ";
   if (size_t at = lines.find(folder); at != std::string::npos) lines.erase(at, folder.size());
   CHECK(Fenced("embedding") == lines);
   CHECK(Embedding().ok());
