@@ -193,7 +193,6 @@ TEST_CASE("page edits: results stay readable until the next run, under the names
   CHECK(session->graph() == page.scope()->revision()->graph);
 }
 
-
 TEST_CASE("page edits: what a host feeds stays fed, unless its type changes", "[page_edit]") {
   TestPage page({Block("a", "Const", {{"value", Scalar(1)}}), Block("b", "Negate", {{"x", "a.output"}})});
   auto session = page.Open({"b.y"});
