@@ -62,12 +62,15 @@ Result<Windows> Plan(PlanContext& ctx) {
   if (places != Shape{shape[0], 2}) {
     return ctx.Error(offsets, "needs row and column for each of the ", shape[0], " pictures, found shape ", places);
   }
-  WEFT_ASSIGN_OR_RETURN(const Ints sizes, HeightAndWidth(ctx, size));
-  if (shape[1] < 1 || shape[2] < 1) return ctx.Error(input, "needs pictures of at least one pixel, found shape ", shape);
+  WEFT_ASSIGN_OR_RETURN(const Ints sizes, HeightAndWidth(ctx, size, 0));
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, input.name));
   WEFT_ASSIGN_OR_RETURN(const Noise kind, NoiseOf(ctx));
   const int64_t dims[] = {shape[0], sizes[0], sizes[1], shape[3]};
   WEFT_RETURN_IF_ERROR(ctx.set_checked(glimpse, dims, size));
+  const bool takes_after = kind != Noise::kZero && std::ranges::count(dims, 0) == 0;
+  if (takes_after && shape[1] * shape[2] == 0) {
+    return ctx.Error(input, "needs pictures of at least one pixel for noise that takes after them, found shape ", shape);
+  }
   return Windows{shape[0], shape[3], {shape[1], sizes[0]}, {shape[2], sizes[1]}, ctx.attr(normalized), ctx.attr(centered), kind};
 }
 

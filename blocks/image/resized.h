@@ -15,10 +15,10 @@ inline constexpr Attr<bool> kAlignCorners{"align_corners", "false",
 
 /// The values of a port that gives a height and a width.
 template <InputPort S>
-Result<Ints> HeightAndWidth(const PlanContext& ctx, const S& sizes) {
+Result<Ints> HeightAndWidth(const PlanContext& ctx, const S& sizes, int64_t least = 1) {
   if (ctx.shape(sizes) != Shape{2}) return ctx.Error(sizes, "needs 2 numbers, height and width, found shape ", ctx.shape(sizes));
   Ints given = ctx.ints(sizes);
-  if (given[0] < 1 || given[1] < 1) return ctx.Error(sizes, "needs sizes of 1 or more, found ", given[0], " and ", given[1]);
+  if (given[0] < least || given[1] < least) return ctx.Error(sizes, "needs sizes of ", least, " or more, found ", given[0], " and ", given[1]);
   return given;
 }
 
