@@ -135,7 +135,9 @@ Result<InputFile> InputFile::OpenAt(const fs::path& path, int& error) {
   struct stat info {};
   if (Uninterrupted([&] { return ::fstat(file.number(), &info); }) != 0) return FileError(errno, "look at", path);
   if (!S_ISREG(info.st_mode)) {
-    return NotFound("needs a file '", path.native(), "', found a ", S_ISDIR(info.st_mode) ? "folder" : "device");
+    const bool folder = S_ISDIR(info.st_mode);
+    std::string found = Cat("needs a file '", path.native(), "', found a ", folder ? "folder" : "device");
+    return Status(folder ? Code::kFailedPrecondition : Code::kNotFound, std::move(found));
   }
   return InputFile(std::move(file), static_cast<uint64_t>(info.st_size), path);
 }
