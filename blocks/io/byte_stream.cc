@@ -102,6 +102,7 @@ class InflatingStream final : public BufferedStream {
     state_.next_out = reinterpret_cast<Bytef*>(buffer.data());
     state_.avail_out = static_cast<uInt>(buffer.size());
     while (!ended_ && state_.avail_out == buffer.size()) {
+      WEFT_RETURN_IF_ERROR(damage_);
       if (state_.avail_in == 0) WEFT_RETURN_IF_ERROR(FillInput());
       if (state_.avail_in == 0) break;  // a file that was cut ends where it was cut
       const int code = inflate(&state_, Z_NO_FLUSH);
@@ -110,8 +111,9 @@ class InflatingStream final : public BufferedStream {
       } else if (code == Z_MEM_ERROR) {
         return ResourceExhausted("needs memory to expand '", file_.path().native(), "', found none");
       } else if (code != Z_OK && code != Z_BUF_ERROR) {
-        return Status(Code::kDataLoss, Cat("needs a ", gzip_ ? "GZIP" : "ZLIB", " file, found '", file_.path().native(), "' damaged: ",
-                                           state_.msg != nullptr ? state_.msg : "wrong bytes"));
+        damage_ = Status(Code::kDataLoss, Cat("needs a ", gzip_ ? "GZIP" : "ZLIB", " file, found '", file_.path().native(), "' damaged: ",
+                                              state_.msg != nullptr ? state_.msg : "wrong bytes"));
+        return damage_;
       }
     }
     return buffer.size() - state_.avail_out;
@@ -137,6 +139,7 @@ class InflatingStream final : public BufferedStream {
   uint64_t offset_ = 0;
   const bool gzip_;
   bool started_ = false, ended_ = false;
+  Status damage_;  // found once, it stays: zlib would go on to the end of the file
   z_stream state_{};
   std::vector<char> input_ = std::vector<char>(kBufferBytes);
 };
