@@ -33,7 +33,9 @@ Result<File> OpenAllowed(const Files& files, std::string_view name, Files::Acces
   }
 }
 
-bool HasPattern(std::string_view text) { return text.find_first_of("*?[") != std::string_view::npos; }
+constexpr std::string_view kPatternSigns = "*?[\\";
+
+bool HasPattern(std::string_view text) { return text.find_first_of(kPatternSigns) != std::string_view::npos; }
 
 /// A folder that is not there, or that the system does not let be read, has no names; other failures are told.
 bool HasNoNames(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES || error == EPERM; }
@@ -274,7 +276,7 @@ Result<std::vector<std::string>> MatchNames(const Files& files, std::string_view
   std::vector<std::string> names;
   if (pattern.empty()) return names;
   // Folders up to the first component that is a pattern are as they are written.
-  const size_t sign = pattern.find_first_of("*?[");
+  const size_t sign = pattern.find_first_of(kPatternSigns);
   const size_t slash = sign == std::string_view::npos ? std::string_view::npos : pattern.rfind('/', sign);
   const std::string_view folder = pattern.substr(0, sign == std::string_view::npos ? pattern.size() : slash + 1);
   Result<fs::path> resolved = files.Resolve(folder.empty() ? "." : folder, Files::Access::kRead);
