@@ -26,7 +26,8 @@ constexpr int64_t kOwnCache = 512 << 10;  // bytes of a core's own cache, of whi
 
 // Tiles of a transposition are a cache line wide and long, so that each line of the output is written whole, and the input is read along its
 // rows, as many side by side as a processor can follow. Where the lines of the output would push each other out, lying pages apart, they are
-// four lines wide. Others: about 16 KB, so that both sides stay in the first cache.
+// four lines wide; with AVX-512 also else, as its squares read each line of the input once, but where the input's lines lie pages apart.
+// Others: about 16 KB, so that both sides stay in the first cache.
 void ChooseTiles(BoxCopy& box, int64_t element) {
   const int64_t elements = 16384 / element;
   if (box.kind != BoxCopy::Kind::kTransposed) {
@@ -34,7 +35,8 @@ void ChooseTiles(BoxCopy& box, int64_t element) {
     box.row_tile = std::min(box.row.size, std::max<int64_t>(elements / box.column_tile, 1));
     return;
   }
-  const int64_t lines = box.row.out_step * element < 4096 ? 1 : 4;
+  const bool pages_apart = box.column.in_step * element % 4096 == 0;
+  const int64_t lines = box.row.out_step * element >= 4096 || (kVecBytes == 64 && !pages_apart) ? 4 : 1;
   const int64_t wide = element <= 8 ? 64 * lines / element : 32, high = element <= 8 ? 512 : 32;
   box.row_tile = std::min(box.row.size, high);
   box.column_tile = std::min(box.column.size, wide);

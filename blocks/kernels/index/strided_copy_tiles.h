@@ -98,7 +98,8 @@ void TransposeTile(const T* in, int64_t in_step, T* out, int64_t out_step, int64
     constexpr int64_t kBytes = sizeof(T);
     const bool reads = far && PrefetchesRows<T>(in_step);
     stream = stream && (reinterpret_cast<uintptr_t>(out) | static_cast<uintptr_t>(out_step) * sizeof(T)) % 64 == 0;
-    const bool writes = far && !stream && PrefetchesRows<T>(out_step);
+    // (With AVX-512 a square writes whole lines, which nothing gains from reading beforehand.)
+    const bool writes = kVecBytes < 64 && far && !stream && PrefetchesRows<T>(out_step);
     const int64_t whole = columns / kLine * kLine;
     for (int64_t row = 0; row < rows; row += N) {
       const int64_t i = std::min(row, rows - N);  // the last squares overlap those before
