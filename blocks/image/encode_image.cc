@@ -1,5 +1,6 @@
 // EncodeJpeg and EncodePng: the bytes of files from pictures.
 #include "blocks/image/codec/codec.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -116,7 +117,10 @@ constexpr auto RunPng = [](const PngEncoding& encoding, ProduceContext& ctx) -> 
   WEFT_ASSIGN_OR_RETURN(Tensor texts, ctx.Allocate(DType::kString, encoding.batch));
   Samples picture = encoding.picture;
   const int64_t bytes = picture.height * picture.width * picture.channels * encoding.bits / 8;
+  constexpr int64_t kBegun = 1000;  // items' time that a file takes, however small
+  kernels::StopCheck stop(ctx.workers());
   for (int64_t i = 0; i < texts.count(); ++i) {
+    if (stop(kBegun)) return kernels::RunStopped();
     picture.data = from + i * bytes;
     WEFT_ASSIGN_OR_RETURN(texts.values<String>()[static_cast<size_t>(i)],
                           AtPort(pictures, WritePng(picture, encoding.bits, encoding.compression, ctx)));

@@ -148,6 +148,7 @@ std::vector<Row> ImageRows() {
        "",
        {{"boxes", Filled<float>({300'000, 4})}, {"scores", Filled<float>({300'000}, 1)}, {"max_output_size", Int(300'000)}}},
       {"EncodePng", "", {{"image", Filled<uint8_t>({8000, 10'000, 3})}}},
+      {"EncodePng", "", {{"image", Filled<uint8_t>({kMillion, 1, 1, 1})}}},
       {"EncodeJpeg", "progressive_ = true;", {{"image", Filled<uint8_t>({8000, 10'000, 3})}}},
   };
 }
