@@ -3,6 +3,7 @@
 #include <bit>
 #include <chrono>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "blocks/candidate_sampling/candidate_sampler.h"
@@ -89,7 +90,7 @@ class LearnedUnigrams final : public RandomStream {
   std::vector<Learned> AllLearned() const;
 
   const int64_t range_;
-  mutable std::timed_mutex mutex_;
+  mutable std::mutex mutex_;
   Weights weights_;                // made by the first run, for memory counts in its budget
   std::vector<Learned> restored_;  // to be added to them then
 };
@@ -122,8 +123,9 @@ Status LearnedUnigrams::Learn(const SamplerRun& run) {
 
 Status LearnedUnigrams::Run(const SamplerPlan& plan, const SamplerRun& run, const std::shared_ptr<MemoryBudget>& budget) {
   std::unique_lock lock(mutex_, std::defer_lock);
-  while (!lock.try_lock_for(std::chrono::milliseconds(2))) {
+  while (!lock.try_lock()) {
     if (run.workers.Stopped()) return kernels::RunStopped();
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
   WEFT_RETURN_IF_ERROR(MakeWeights(budget, run.workers));
   WEFT_RETURN_IF_ERROR(Sample(plan, weights_, ReserveFor(plan, *this), run));
