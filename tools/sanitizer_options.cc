@@ -4,7 +4,8 @@
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 extern "C" const char* __tsan_default_options();
-extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
+/// (Tests of ranks fork processes that have threads of their own.)
+extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1 die_after_fork=0"; }
 
 /// The font library keeps its configuration, which texts in pictures need, until the process ends.
 extern "C" const char* __lsan_default_suppressions();

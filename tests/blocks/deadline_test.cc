@@ -21,7 +21,7 @@ using Make = std::function<Tensor()>;
 constexpr int64_t kMillion = 1'000'000;
 
 constexpr milliseconds kDeadline{50};
-constexpr double kLatest = kit::kSanitized ? 300 : 100;  // milliseconds after it
+constexpr double kLatest = kit::kThreadSanitized ? 2000 : kit::kSanitized ? 300 : 100;  // milliseconds after it
 constexpr int kTries = 3;                                // others may keep the machine busy
 
 /// Every element is `value`.

@@ -13,5 +13,10 @@ inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;
 #endif
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool kThreadSanitized = true;  // each access costs several
+#else
+inline constexpr bool kThreadSanitized = false;
+#endif
 
 }  // namespace weft::kit
