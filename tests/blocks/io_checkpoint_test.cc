@@ -470,7 +470,7 @@ TEST_CASE("What Restore and Save refuse", "[checkpoint]") {
   };
   refused("none", "x", DType::kFloat, Code::kNotFound, "file_pattern");
   refused("none*", "x", DType::kFloat, Code::kNotFound, "file_pattern");
-  refused(".", "x", DType::kFloat, Code::kNotFound, "file_pattern");
+  refused(".", "x", DType::kFloat, Code::kFailedPrecondition, "file_pattern");
   refused("../../../../etc/passwd", "x", DType::kFloat, Code::kPermissionDenied, "file_pattern");
   refused("ck", "y", DType::kFloat, Code::kNotFound, "tensor_name");
   refused("ck", "x", DType::kInt32, Code::kInvalidArgument, "dt");

@@ -52,7 +52,7 @@ TEST_CASE("A file that cannot be opened is passed", "[reader]") {
   test.Name("none").Name(".").Name("../../../../etc/passwd").File("short", "x").File("b", "hhhh01");
   test.Make("record_bytes_ = 2; header_bytes_ = 4;");
   CHECK(test.Read() == "not_found");
-  CHECK(test.Read() == "not_found");
+  CHECK(test.Read() == "failed_precondition");  // a folder
   CHECK(test.Read() == "permission_denied");
   CHECK(test.Read() == "out_of_range");  // fewer bytes than the header
   CHECK(test.Read() == "b:0=01");

@@ -11,7 +11,7 @@ import unittest
 
 from kit import PATIENCE, SweepTest, alive, busy, children, eventually
 
-POINTS = 10_000
+POINTS = 30_000
 
 
 class KilledTest(SweepTest):
