@@ -324,7 +324,7 @@ std::vector<Row> QueueRows() {
                 Block("put", "QueueEnqueueMany", {{"handle", "q.handle"}, {"components", "[\"z.output\"]"}})},
                {"put"}};
   };
-  return {row(kMillion, 1), row(5, 50 * kMillion)};
+  return {row(4 * kMillion, 1), row(5, 50 * kMillion)};
 }
 
 std::vector<Row> TextRows() {
