@@ -39,7 +39,7 @@ describe("looks", () => {
       await tab.keyboard.press("Control+o");
       await look("open dialog");
       await editor.dialog("Open a page").getByRole("button", { name: "xor.page.json" }).click();
-      await editor.block("x").waitFor();
+      await editor.block("x_w1").waitFor();  // the other page has a block x, too
       await tab.keyboard.press("F5");
       await editor.statusIs(/Done/);
       await editor.find("hidden");
