@@ -59,7 +59,82 @@ StepLoop::Record StepLoop::RecordOf(const Step& step) const {
 
 // ---- the loop --------------------------------------------------------------------------------------------------------------------------
 
+inline Status StepLoop::RunWhole(ResultSet& set) {
+  WEFT_ASSIGN_OR_RETURN(const PlannedBlock* const block, Begin(set, step_));
+  if (block == nullptr) return {};
+  if (block->produce != nullptr) {
+    ProduceContext produce(ctx_, emitted_);
+    WEFT_RETURN_IF_ERROR(block->produce(block->parameters.get(), produce));
+  } else {
+    WEFT_RETURN_IF_ERROR(block->run(block->parameters.get(), ctx_));
+  }
+  return End(set, step_, *block);
+}
+
+inline Status StepLoop::RunPlain(ResultSet& set, bool many) {
+  const Record& record = records_[step_];
+  if (record.special <= kFirstPlainUpdate) {
+    const auto number = static_cast<size_t>(kFirstPlainUpdate - record.special);
+    WEFT_ASSIGN_OR_RETURN(const RunFunction run, parts_.plain_updates.Begin(number, set, ctx_, many));
+    if (run != nullptr) {
+      PointAt(record);
+      WEFT_RETURN_IF_ERROR(run(record.parameters, ctx_));
+      parts_.plain_updates.End(number, set);
+      ++step_;
+      return {};
+    }
+  }
+  WEFT_RETURN_IF_ERROR(RunWhole(set));
+  Advance(set);
+  return {};
+}
+
+inline Status StepLoop::RunObserved(ResultSet& set, const RunOptions& options) {
+  WEFT_ASSIGN_OR_RETURN(const bool dead, BeginObserved(set, options));
+  if (!dead) WEFT_RETURN_IF_ERROR(RunWhole(set));
+  EndObserved(dead, options);
+  Advance(set);
+  return {};
+}
+
 Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
+  StartRun(set);
+  const std::atomic<uint32_t>* wants = options.observer != nullptr ? options.observer->wants_steps() : nullptr;
+  const bool observed = plan_.has_dead_values || options.deadline.has_value() || (options.observer != nullptr && wants == nullptr);
+  // Kernels may write anywhere, as far as the compiler knows: what is in locals is not loaded again for each step.
+  const Record* const records = records_.data();
+  const size_t count = records_.size();
+  const std::atomic<bool>& cancelled = services_.cancel_flag();
+  const bool many = count >= kManySteps;
+  ValueTaps* const taps = TapsOf(options.observer);
+  Halts halts{.turn = std::min(count, parts_.variables.turn_step()), .tap = taps != nullptr ? taps_->Begin() : count};
+  size_t until = halts.first();
+  for (;;) {
+    if (step_ >= until) [[unlikely]] {
+      WEFT_RETURN_IF_ERROR(Halt(set, taps, halts));
+      if (step_ >= count) return FinishWaits();
+      until = halts.first();
+    }
+    if (cancelled.load(std::memory_order_relaxed)) return services_.Stopped();
+    if (many && step_ + kPrefetchDistance < count) PrefetchValues(set, step_ + kPrefetchDistance);
+    const Record& record = records[step_];
+    const bool plain = !observed && (wants == nullptr || wants->load(std::memory_order_relaxed) == 0);
+    if (plain && record.run != nullptr) {
+      PointAt(record);
+      WEFT_RETURN_IF_ERROR(record.run(record.parameters, ctx_));
+      ++step_;
+    } else if (BeginsFused(step_, options)) {
+      WEFT_RETURN_IF_ERROR(RunFused(set));
+      ++step_;
+    } else if (plain) {
+      WEFT_RETURN_IF_ERROR(RunPlain(set, many));
+    } else {
+      WEFT_RETURN_IF_ERROR(RunObserved(set, options));
+    }
+  }
+}
+
+void StepLoop::StartRun(ResultSet& set) {
   FrameOf(ctx_).values = set.values.data();
   if (plan_.has_dead_values) {
     for (Value& value : set.values) value.dead = false;
@@ -68,80 +143,17 @@ Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
   services_.waiter().SetRunning(this);
   view_.SetCurrent(&step_);
   if (parts_.frames != nullptr) parts_.frames->Begin(set);
-  const std::atomic<uint32_t>* wants = options.observer != nullptr ? options.observer->wants_steps() : nullptr;
-  const bool observed = plan_.has_dead_values || options.deadline.has_value() || (options.observer != nullptr && wants == nullptr);
-  // Kernels may write anywhere, as far as the compiler knows: what is in locals is not loaded again for each step.
-  const Record* const records = records_.data();
-  const size_t count = records_.size();
-  const std::atomic<bool>& cancelled = services_.cancel_flag();
-  const bool many = count >= kManySteps;
-  size_t turn = std::min(count, parts_.variables.turn_step());
-  ValueTaps* const taps = TapsOf(options.observer);
-  size_t tap = taps != nullptr ? taps_->Begin() : count;
-  size_t until = std::min(turn, tap);
-  for (;;) {
-    if (step_ >= until) [[unlikely]] {
-      if (taps != nullptr && step_ >= tap) {
-        WEFT_ASSIGN_OR_RETURN(tap, taps_->Tell(step_, set, *taps));
-      }
-      if (step_ < turn || turn == count) {
-        if (step_ >= count) break;
-        until = std::min(turn, tap);
-        continue;
-      }
-      turn = count;
-      until = std::min(turn, tap);
-      // Who holds the turn while it waits for room may wait for one who needs the turn. (Unless this run is yet to make the room.)
-      if (!parts_.variables.waits_after_turn()) WEFT_RETURN_IF_ERROR(FinishWaits());
-      WEFT_RETURN_IF_ERROR(parts_.variables.TakeTurn(set));
-    }
-    const Record& record = records[step_];
-    if (cancelled.load(std::memory_order_relaxed)) return services_.Stopped();
-    if (many && step_ + kPrefetchDistance < count) PrefetchValues(set, step_ + kPrefetchDistance);
-    const bool plain = !observed && (wants == nullptr || wants->load(std::memory_order_relaxed) == 0);
-    if (plain && record.run != nullptr) {
-      PointAt(record);
-      WEFT_RETURN_IF_ERROR(record.run(record.parameters, ctx_));
-      ++step_;
-      continue;
-    }
-    if (BeginsFused(step_, options)) {
-      WEFT_RETURN_IF_ERROR(RunFused(set));
-      ++step_;
-      continue;
-    }
-    if (plain && record.special <= kFirstPlainUpdate) {
-      const auto number = static_cast<size_t>(kFirstPlainUpdate - record.special);
-      WEFT_ASSIGN_OR_RETURN(const RunFunction run, parts_.plain_updates.Begin(number, set, ctx_, many));
-      if (run != nullptr) {
-        PointAt(record);
-        WEFT_RETURN_IF_ERROR(run(record.parameters, ctx_));
-        parts_.plain_updates.End(number, set);
-        ++step_;
-        continue;
-      }
-    }
-    bool dead = false;
-    if (!plain) {
-      WEFT_ASSIGN_OR_RETURN(dead, BeginObserved(set, options));
-    }
-    const PlannedBlock* block = nullptr;
-    if (!dead) {
-      WEFT_ASSIGN_OR_RETURN(block, Begin(set, step_));
-    }
-    if (block != nullptr) {
-      if (block->produce != nullptr) {
-        ProduceContext produce(ctx_, emitted_);
-        WEFT_RETURN_IF_ERROR(block->produce(block->parameters.get(), produce));
-      } else {
-        WEFT_RETURN_IF_ERROR(block->run(block->parameters.get(), ctx_));
-      }
-      WEFT_RETURN_IF_ERROR(End(set, step_, *block));
-    }
-    if (!plain) EndObserved(dead, options);
-    step_ = parts_.frames != nullptr ? parts_.frames->Next(set, step_) : step_ + 1;
+}
+
+Status StepLoop::Halt(ResultSet& set, ValueTaps* taps, Halts& halts) {
+  if (taps != nullptr && step_ >= halts.tap) {
+    WEFT_ASSIGN_OR_RETURN(halts.tap, taps_->Tell(step_, set, *taps));
   }
-  return FinishWaits();
+  if (step_ < halts.turn || step_ >= records_.size()) return {};
+  halts.turn = records_.size();
+  // Who holds the turn while it waits for room may wait for one who needs the turn. (Unless this run is yet to make the room.)
+  if (!parts_.variables.waits_after_turn()) WEFT_RETURN_IF_ERROR(FinishWaits());
+  return parts_.variables.TakeTurn(set);
 }
 
 // An observer that wants values as soon as they are there. Steps that run again, or are left out, give theirs at the end.

@@ -1,6 +1,7 @@
 // StepLoop: the loop over the steps of a plan. All kernels are called from it.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -58,7 +59,24 @@ class StepLoop : private RunningStep {
   size_t step() const override { return step_; }
   std::string Name() const override;
 
+  /// Steps before which the loop does more than run them. Past the end: none.
+  struct Halts {
+    size_t turn;  // the first that updates variables, until it has the turn to
+    size_t tap;   // before which an observer gets values
+    size_t first() const { return std::min(turn, tap); }
+  };
+
   Record RecordOf(const Step& step) const;
+  void StartRun(ResultSet& set);
+  Status Halt(ResultSet& set, ValueTaps* taps, Halts& halts);
+  // (Inlined: debuggers and profilers see a kernel right below Dispatch.)
+  /// The step, by a plain update or whole, and on to the next.
+  [[gnu::always_inline]] Status RunPlain(ResultSet& set, bool many);
+  /// The step, unless a dead value leaves it out, as the observer and the deadline see it, and on to the next.
+  [[gnu::always_inline]] Status RunObserved(ResultSet& set, const RunOptions& options);
+  /// The step, of any kind.
+  [[gnu::always_inline]] Status RunWhole(ResultSet& set);
+  void Advance(ResultSet& set) { step_ = parts_.frames != nullptr ? parts_.frames->Next(set, step_) : step_ + 1; }
   ValueTaps* TapsOf(Observer* observer);
   /// Waits for what blocks have put off waiting for.
   Status FinishWaits();

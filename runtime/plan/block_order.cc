@@ -78,48 +78,65 @@ void ReportCycles(Draft& draft, const std::vector<int>& waiting) {
   }
 }
 
+// Calls edge(from, to) for each wire between blocks; where loops stay whole, also from the ends of their iterations to a vertex behind the
+// blocks, the loop's end, and from there to its exits.
+template <class Edge>
+void ForEachEdge(const Draft& draft, bool loops_whole, const Edge& edge) {
+  draft.parts.wires.ForEach([&](int block, uint32_t item, int producer) {
+    if (!draft.IsBackEdge(item)) edge(producer, block);
+  });
+  for (int block = 0; loops_whole && block < draft.blocks(); ++block) {
+    const int end = draft.blocks() + std::max(draft.loops.home[block], 0);
+    if (Flows(draft.nodes[block], Flow::kNextIteration)) edge(block, end);
+    if (Flows(draft.nodes[block], Flow::kExit)) edge(end, block);
+  }
+}
+
+/// Who reads each vertex.
+struct Readers {
+  std::vector<uint32_t> first;  // by vertex, and one more: into `items`
+  std::vector<uint32_t> items;
+
+  std::span<const uint32_t> of(int vertex) const { return std::span(items).subspan(first[vertex], first[vertex + 1] - first[vertex]); }
+};
+
+Readers ReadersOf(const Draft& draft, bool loops_whole, size_t vertices) {
+  Readers readers;
+  readers.first.assign(vertices + 1, 0);
+  ForEachEdge(draft, loops_whole, [&](int from, int) { ++readers.first[from + 1]; });
+  for (size_t i = 0; i < vertices; ++i) readers.first[i + 1] += readers.first[i];
+  readers.items.resize(readers.first.back());
+  std::vector<uint32_t> next(readers.first.begin(), readers.first.end() - 1);
+  ForEachEdge(draft, loops_whole, [&](int from, int to) { readers.items[next[from]++] = static_cast<uint32_t>(to); });
+  return readers;
+}
+
 }  // namespace
 
 std::vector<int> SortBlocks(const Draft& draft, std::vector<int>& waiting, bool loops_whole) {
-  const size_t count = draft.page.blocks.size();
-  // Behind the blocks a vertex for the end of each loop.
-  const size_t vertices = count + (loops_whole ? draft.parts.frames.size() : 0);
-  const auto for_each_edge = [&](auto&& edge) {
-    draft.parts.wires.ForEach([&](int block, uint32_t item, int producer) {
-      if (!draft.IsBackEdge(item)) edge(producer, block);
-    });
-    for (int block = 0; loops_whole && block < draft.blocks(); ++block) {
-      const int end = static_cast<int>(count) + std::max(draft.loops.home[block], 0);
-      if (Flows(draft.nodes[block], Flow::kNextIteration)) edge(block, end);
-      if (Flows(draft.nodes[block], Flow::kExit)) edge(end, block);
-    }
-  };
+  const int count = draft.blocks();
+  const size_t vertices = draft.page.blocks.size() + (loops_whole ? draft.parts.frames.size() : 0);
   waiting.assign(vertices, 0);
-  std::vector<uint32_t> first(vertices + 1, 0), readers;
   bool forward = !loops_whole;  // all wires come from earlier blocks: page order it is
-  for_each_edge([&](int from, int to) {
-    ++first[from + 1], ++waiting[to];
+  ForEachEdge(draft, loops_whole, [&](int from, int to) {
+    ++waiting[to];
     forward &= from < to;
   });
   std::vector<int> order;
-  order.reserve(count);
+  order.reserve(draft.page.blocks.size());
   if (forward) {
-    for (size_t i = 0; i < count; ++i) order.push_back(static_cast<int>(i));
-    waiting.assign(count, 0);
+    for (int i = 0; i < count; ++i) order.push_back(i);
+    waiting.assign(draft.page.blocks.size(), 0);
     return order;
   }
-  for (size_t i = 0; i < vertices; ++i) first[i + 1] += first[i];
-  readers.resize(first.back());
-  std::vector<uint32_t> next(first.begin(), first.end() - 1);
-  for_each_edge([&](int from, int to) { readers[next[from]++] = static_cast<uint32_t>(to); });
-
-  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
-  std::vector<int> ended;  // loops
-  const auto make_ready = [&](size_t vertex) {
-    if (vertex < count) ready.push(static_cast<int>(vertex));
-    else ended.push_back(static_cast<int>(vertex));
+  const Readers readers = ReadersOf(draft, loops_whole, vertices);
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;  // the earliest on the page first
+  std::vector<int> ended;  // loops, whose exits come before other blocks
+  const auto make_ready = [&](int vertex) {
+    if (vertex < count) ready.push(vertex);
+    else ended.push_back(vertex);
   };
-  for (size_t i = 0; i < vertices; ++i) {
+  for (int i = 0; i < static_cast<int>(vertices); ++i) {
     if (waiting[i] == 0) make_ready(i);
   }
   while (!ready.empty() || !ended.empty()) {
@@ -132,11 +149,11 @@ std::vector<int> SortBlocks(const Draft& draft, std::vector<int>& waiting, bool 
       ready.pop();
       order.push_back(vertex);
     }
-    for (uint32_t r = first[vertex]; r < first[vertex + 1]; ++r) {
-      if (--waiting[readers[r]] == 0) make_ready(readers[r]);
+    for (const uint32_t reader : readers.of(vertex)) {
+      if (--waiting[reader] == 0) make_ready(static_cast<int>(reader));
     }
   }
-  waiting.resize(count);
+  waiting.resize(draft.page.blocks.size());
   return order;
 }
 
