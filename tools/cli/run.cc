@@ -1,15 +1,12 @@
 // weft run: evaluates the sessions of a page.
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <csignal>
 #include <iostream>
 #include <mutex>
 
 #include "tools/cli/feeds.h"
+#include "tools/cli/interrupt.h"
 #include "tools/cli/page_results.h"
 #include "tools/cli/results_io.h"
 #include "tools/cli/run_command.h"
@@ -22,40 +19,8 @@
 namespace weft::cli {
 namespace {
 
-// The page that runs, for the signal handler. Written before the handler is set and cleared after it is taken away.
+// The page that the first signal interrupts. Written before its guard is there.
 PageRun* running_page = nullptr;
-std::atomic<int> interrupted = 0;  // the signal that did it
-static_assert(std::atomic<int>::is_always_lock_free);
-
-/// The exit status of a program that a signal ended, as shells give it.
-constexpr int StatusOf(int signal) { return 128 + signal; }
-
-void OnInterrupt(int signal) {
-  // The second interrupt ends the program at once.
-  if (interrupted.exchange(signal) != 0) _exit(StatusOf(signal));
-  const int error = errno;
-  running_page->Interrupt();
-  errno = error;
-}
-
-class InterruptGuard {
- public:
-  explicit InterruptGuard(PageRun& page) {
-    running_page = &page;
-    struct sigaction action = {};
-    action.sa_handler = OnInterrupt;
-    sigaction(SIGINT, &action, &old_int_);
-    sigaction(SIGTERM, &action, &old_term_);
-  }
-  ~InterruptGuard() {
-    sigaction(SIGINT, &old_int_, nullptr);
-    sigaction(SIGTERM, &old_term_, nullptr);
-    running_page = nullptr;
-  }
-
- private:
-  struct sigaction old_int_, old_term_;
-};
 
 /// What is looked at after each run of a session: watched results are printed (on standard error beside JSON), plotted ones noted.
 class Recorder {
@@ -185,11 +150,12 @@ int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners,
   Recorder recorder(command, command.steps);
   PageRun page(std::move(runners), [&](Session& session, uint64_t run) {
     recorder.AfterRun(session, run);
-    if (interrupted != 0) running_page->Interrupt();  // it came before the page's run began
+    if (Interrupt::signal() != 0) running_page->Interrupt();  // it came before the page's run began
   });
   Status status = recorder.Check(page);
   if (status.ok()) {
-    InterruptGuard guard(page);
+    running_page = &page;
+    const Interrupt interrupt([] { running_page->Interrupt(); });
     PageRunRequest request;
     if (command.steps > 0) request.steps = command.steps;
     status = page.Run(request);
@@ -201,6 +167,7 @@ int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners,
     LogDebug(Cat("session ", session.spec().id, ": ", session.runs(), " runs done"));
     endless = endless || (command.steps < 0 && session.spec().loop);
   }
+  const int interrupted = Interrupt::signal();
   if (interrupted != 0) {
     std::cerr << "weft: interrupted; results are those of the last whole run\n";
     if (status.code() == Code::kCancelled) status = {};
@@ -212,7 +179,7 @@ int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners,
   }
   const int code = Finish(command, page, recorder);
   // To interrupt a loop is how it ends; to interrupt a count of runs leaves it short.
-  return interrupted != 0 && !endless && code == kOk ? StatusOf(interrupted) : code;
+  return interrupted != 0 && !endless && code == kOk ? Interrupt::StatusOf(interrupted) : code;
 }
 
 int RunPage(const RunCommand& command) {

@@ -1,29 +1,17 @@
 #include "tools/cli/shard_job.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cmath>
-#include <csignal>
 #include <iostream>
 
 namespace weft::cli {
 namespace {
 
-// The run of this process, for the handler of signals.
+// The run that a signal ends.
 std::atomic<ShardedRun*> watched = nullptr;
-std::atomic<int> stop_signal = 0;
 
-void CancelOnSignal(int signal) {
-  if (stop_signal.exchange(signal) != 0) _exit(128 + signal);
+void CancelWatched() {
   if (ShardedRun* run = watched) run->Cancel();
-}
-
-void TakeSignals() {
-  struct sigaction action = {};
-  action.sa_handler = CancelOnSignal;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
 }
 
 Result<std::shared_ptr<Job>> OpenJob(const ShardCommand& command) {
@@ -53,9 +41,9 @@ Result<std::shared_ptr<Job>> JobOfPage(Scope& scope, const ShardCommand& command
 }
 
 Result<std::unique_ptr<ShardJob>> ShardJob::Open(const RunCommand& command) {
-  TakeSignals();
+  auto interrupt = std::make_unique<Interrupt>(CancelWatched);
   WEFT_ASSIGN_OR_RETURN(std::shared_ptr<Job> opened, OpenJob(command.shard));
-  std::unique_ptr<ShardJob> job(new ShardJob(std::move(opened)));
+  std::unique_ptr<ShardJob> job(new ShardJob(std::move(interrupt), std::move(opened)));
   if (!job->job_->library().empty()) LogDebug(Cat(job->Name(job->rank()), " of ", job->size(), ", by ", job->job_->library()));
   return job;
 }
@@ -65,7 +53,7 @@ ShardJob::~ShardJob() { Close(); }
 void ShardJob::Watch(ShardedRun& run) {
   job_->Watch(run);
   watched = &run;
-  if (stop_signal != 0) run.Cancel();
+  if (Interrupt::signal() != 0) run.Cancel();
 }
 
 void ShardJob::Unwatch(ShardedRun& run) {
@@ -85,10 +73,10 @@ int ShardJob::End(Status status, ShardedRun& run, bool json) {
     Close();
     return kOk;
   }
-  if (stop_signal != 0) {
+  if (Interrupt::signal() != 0) {
     if (size() > 1) job_->Abort(Cat("was interrupted, at ", where));
     std::cerr << "weft: interrupted\n";
-    return 128 + stop_signal;
+    return Interrupt::StatusOf(Interrupt::signal());
   }
   if (size() == 1 || agreed) {
     if (rank() == 0) Report(status, json);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "tools/cli/interrupt.h"
 #include "tools/cli/run_command.h"
 #include "weft/host/job.h"
 #include "weft/host/sharded_run.h"
@@ -38,7 +39,9 @@ class ShardJob {
   void Close() { job_->Close(); }
 
  private:
-  explicit ShardJob(std::shared_ptr<Job> job) : job_(std::move(job)) {}
+  ShardJob(std::unique_ptr<Interrupt> interrupt, std::shared_ptr<Job> job) : interrupt_(std::move(interrupt)), job_(std::move(job)) {}
+
+  const std::unique_ptr<Interrupt> interrupt_;
   const std::shared_ptr<Job> job_;
 };
 

@@ -1,13 +1,10 @@
 // The points of a sweep in a pool of processes, with progress and signals.
-#include <signal.h>
-#include <unistd.h>
-
-#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <thread>
 
+#include "tools/cli/interrupt.h"
 #include "tools/cli/sweep/pool.h"
 #include "tools/cli/sweep/sweep.h"
 
@@ -15,31 +12,6 @@ namespace weft::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-std::atomic<int> stopped_by = 0;  // a signal
-
-void OnStop(int signal) {
-  // The second one ends the program at once; its processes end with it.
-  if (stopped_by.exchange(signal) != 0) _exit(128 + signal);
-}
-
-/// Ctrl-C and SIGTERM end the sweep between two lines.
-class StopGuard {
- public:
-  StopGuard() {
-    stopped_by = 0;
-    struct sigaction action = {};
-    action.sa_handler = OnStop;
-    sigaction(SIGINT, &action, &old_int_);
-    sigaction(SIGTERM, &action, &old_term_);
-  }
-  ~StopGuard() {
-    sigaction(SIGINT, &old_int_, nullptr);
-    sigaction(SIGTERM, &old_term_, nullptr);
-  }
-
- private:
-  struct sigaction old_int_, old_term_;
-};
 
 std::string TimeText(double seconds) {
   const auto whole = static_cast<int64_t>(std::ceil(seconds));
@@ -125,7 +97,7 @@ Status RunPoints(const SweepCommand& command, const Grid& grid, const SweepId& i
   PoolOptions options;
   options.jobs = JobsOf(command);
   options.arguments = WorkerArguments(command, command.page.memory > 0 ? memory : std::max<int64_t>(1, memory / options.jobs));
-  options.interrupted = &stopped_by;
+  options.interrupted = &Interrupt::signal();
   ProgressLine shown(progress, !command.quiet && IsTerminal(2), todo);
   PoolEvents events;
   events.done = [&](std::string_view lines, const std::vector<PointLine>& done) {
@@ -135,9 +107,9 @@ Status RunPoints(const SweepCommand& command, const Grid& grid, const SweepId& i
     return Status();
   };
   events.tick = [&] { shown.Show(); };
-  const StopGuard guard;
+  const Interrupt interrupt;
   Status status = Pool(grid, id, std::move(options), std::move(events)).Run(points);
-  interrupted = stopped_by.load();
+  interrupted = Interrupt::signal();
   if (interrupted != 0 && status.code() == Code::kCancelled) status = {};
   Status synced = journal.Sync();
   return status.ok() ? synced : status;
