@@ -1,4 +1,7 @@
 // AddSparseToTensorsMap, AddManySparseToTensorsMap, TakeManySparseFromTensorsMap: sparse tensors handed on by number.
+#include <algorithm>
+#include <iterator>
+
 #include "blocks/data_flow/named_handles.h"
 #include "blocks/element_moves.h"
 #include "blocks/kernels/stop_check.h"
@@ -75,12 +78,22 @@ Result<Named<Minibatch>> PlanMany(PlanContext& ctx) {
   return Named<Minibatch>{std::move(batch), NameOf(ctx)};
 }
 
+/// Elements with places are numbered first and those without behind them, as TensorFlow does: a page may name a number by a constant.
 constexpr auto RunMany = [](const Named<Minibatch>& p, RunContext& ctx) -> Status {
-  std::vector<SparseValue> tensors;
-  WEFT_RETURN_IF_ERROR(p.ForElements(ctx.in<int64_t>(batch_indices).data(), BytesOf(ctx, sparse_values), ctx.workers(), ctx.budget(),
-                                     [&](int64_t, SparseValue element) { tensors.push_back(std::move(element)); }));
-  int64_t number = ctx.state<SparseTensorsMap>().Add(std::move(tensors));
-  for (int64_t& each : ctx.out<int64_t>(handles)) each = number++;
+  const auto numbers = ctx.out<int64_t>(handles);
+  std::vector<SparseValue> tensors, bare;
+  const auto keep = [&](int64_t k, SparseValue element) {
+    const bool is_bare = element.values.count() == 0;
+    std::vector<SparseValue>& among = is_bare ? bare : tensors;
+    numbers[static_cast<size_t>(k)] = is_bare ? -1 - std::ssize(bare) : std::ssize(tensors);
+    among.push_back(std::move(element));
+  };
+  WEFT_RETURN_IF_ERROR(
+      p.ForElements(ctx.in<int64_t>(batch_indices).data(), BytesOf(ctx, sparse_values), ctx.workers(), ctx.budget(), keep));
+  const int64_t with_places = std::ssize(tensors);
+  std::ranges::move(bare, std::back_inserter(tensors));
+  const int64_t first = ctx.state<SparseTensorsMap>().Add(std::move(tensors));
+  for (int64_t& number : numbers) number = first + (number >= 0 ? number : with_places - 1 - number);
   return {};
 };
 
