@@ -167,9 +167,9 @@ Result<Tensor> TakeTensor(std::string_view bytes, DType dtype, Workers& workers,
     return InvalidArgument("needs a tensor of ", dtype, ", found ", TypeOfNumber(message.type), " (number ", message.type, ")");
   }
   WEFT_ASSIGN_OR_RETURN(Shape shape, Shape::Make(message.sizes));
-  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, ""));
   const bool by_content = !message.content.empty();
   if (shape.count() > 0 && by_content) WEFT_RETURN_IF_ERROR(CheckContent(message.content, dtype, shape));
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, ""));
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, std::move(shape), budget));
   if (tensor.count() > 0) {
     WEFT_RETURN_IF_ERROR(by_content ? TakeContent(message.content, tensor, workers, budget) : TakeFields(bytes, tensor, workers, budget));
