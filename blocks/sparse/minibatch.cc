@@ -85,6 +85,9 @@ Status EmitStacked(std::span<const SparseValue> tensors, DType dtype, const char
   for (const SparseValue& tensor : tensors) {
     for (size_t i = 1; i < size.size(); ++i) size[i] = std::max(size[i], tensor.shape.values<int64_t>()[i - 1]);
   }
+  if (!ProductOf(size)) {
+    return InvalidArgument("needs tensors whose stack has sizes with a product that fits 63 bits, found ", PlaceText(size)).WithPort(port);
+  }
   WEFT_ASSIGN_OR_RETURN(SparseValue all, AllocateSparse(dtype, count, size, ctx.services().budget));
   int64_t* index = all.indices.values<int64_t>().data();
   auto* value = static_cast<std::byte*>(all.values.data());
