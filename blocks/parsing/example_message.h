@@ -1,5 +1,5 @@
 // The messages of tensorflow.Example as TensorFlow's fast parser reads them, which is not the whole of protobuf: tags have one byte, an entry
-// has just a key and a value, and of a list with packed numbers nothing behind those counts. A length that goes beyond what surrounds it
+// has just two fields, and of a list with packed numbers nothing behind those counts. A length that goes beyond what surrounds it
 // ends there; strings must be whole.
 #pragma once
 
@@ -166,12 +166,13 @@ inline bool SkipField(Cursor& message) {
   }
 }
 
-/// A key and a value, in either order, and nothing else.
+/// Two fields, each a key or a value, and nothing else: the last of each kind counts, and a kind that is missing is empty.
 inline bool TakeEntry(Cursor& item, std::string_view& key, std::string_view& value) {
-  const bool key_first = item.SkipTag(BytesTag(1));
-  if (key_first && !item.TakeString(key)) return false;
-  if (!item.SkipTag(BytesTag(2)) || !item.TakeString(value)) return false;
-  if (!key_first && (!item.SkipTag(BytesTag(1)) || !item.TakeString(key))) return false;
+  for (int i = 0; i < 2; ++i) {
+    const bool is_key = item.SkipTag(BytesTag(1));
+    if (!is_key && !item.SkipTag(BytesTag(2))) return false;
+    if (!item.TakeString(is_key ? key : value)) return false;
+  }
   return item.at_end();
 }
 

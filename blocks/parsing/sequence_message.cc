@@ -38,7 +38,10 @@ bool SequenceMessage::ReadEntry(std::string_view message, std::string_view& key,
   FieldReader field(message);
   int parts = 0;
   while (field.Next()) {
-    if (field.Is(1, WireType::kBytes)) key = field.bytes();
+    if (field.Is(1, WireType::kBytes)) {
+      key = field.bytes();
+      if (!IsValidUtf8(key)) return false;  // that it is replaced by a later one does not help
+    }
     if (!field.Is(2, WireType::kBytes)) continue;
     if (++parts == 1) {
       value = field.bytes();
@@ -49,7 +52,7 @@ bool SequenceMessage::ReadEntry(std::string_view message, std::string_view& key,
     joined_.back().append(field.bytes());
     value = joined_.back();
   }
-  return field.ok() && IsValidUtf8(key);
+  return field.ok();
 }
 
 bool SequenceMessage::ReadContext(std::string_view message, kernels::StopCheck& stop) {
