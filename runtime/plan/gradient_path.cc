@@ -14,6 +14,16 @@ namespace {
 /// Whether gradients pass the node; else the xs before it are none of what it gives.
 bool Passes(const Node& node) { return node.def == nullptr || node.def->structural == Structural::kNone; }
 
+/// Whether a gradient block takes nothing but type and shape from the input: no way for the gradient of a gradient.
+bool OnlyLikes(const Node& node, size_t input) {
+  if (!node.added || node.def == nullptr) return false;
+  if (node.def->name == "OnesLike" || node.def->name == "ZerosLike") return true;
+  const auto& ports = node.def->inputs;
+  const auto like = std::ranges::find(ports, "like", &PortSpec::name);
+  const auto port = static_cast<size_t>(like - ports.begin());
+  return like != ports.end() && node.in_first[port] <= input && input < node.in_first[port + 1];
+}
+
 }  // namespace
 
 Status GradientPath::Find(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs) {
@@ -77,9 +87,12 @@ void GradientPath::FindPath(const std::vector<ValueRef>& xs) {
   }
   const auto extends = [&](size_t at) {
     const Node& reader = node(leading_[at]);
-    return on_path_[at] == 0 && Passes(reader) && std::ranges::any_of(reader.inputs, [&](ValueRef input) {
-      return Leads(input) && on_path_[PlaceOf(input)] != 0 && IsDifferentiable(graph_.TypeOf(input));
-    });
+    if (on_path_[at] != 0 || !Passes(reader)) return false;
+    for (size_t i = 0; i < reader.inputs.size(); ++i) {
+      const ValueRef input = reader.inputs[i];
+      if (Leads(input) && on_path_[PlaceOf(input)] != 0 && IsDifferentiable(graph_.TypeOf(input)) && !OnlyLikes(reader, i)) return true;
+    }
+    return false;
   };
   for (size_t at = 0; at < leading_.size(); ++at) {
     if (extends(at)) on_path_[at] = 1;
