@@ -79,6 +79,7 @@ class Rewrite {
   std::vector<int> last_term_;       // by value of the path: index into terms_, or -1
   std::vector<Term> terms_;
   std::vector<ValueRef> gradients_;  // of the outputs of the node at hand
+  std::vector<uint8_t> asked_;       // by a node's first value: whether the node added its gradient
   std::vector<ValueRef> own_;        // its inputs and outputs, and those gradients
   LoopGradient* loop_ = nullptr;
   std::optional<std::set<int>> updated_in_loops_;

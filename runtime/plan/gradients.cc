@@ -166,6 +166,7 @@ Status Rewrite::Differentiate(int i) {
   if (def->gradient == nullptr) {
     return Unsupported("the block '", node(i).id, "' (", def->name, ") lies on the path and has no gradient").WithPort("outputs");
   }
+  asked_[path_.IndexOf({i, 0})] = 1;
   Status status = Ask(i);
   if (!status.ok()) {
     Status placed(status.code(), Cat("the gradient of the block '", node(i).id, "' (", def->name, "): ", status.message()));
@@ -177,6 +178,7 @@ Status Rewrite::Differentiate(int i) {
 Result<std::vector<ValueRef>> Rewrite::Run(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs) {
   WEFT_RETURN_IF_ERROR(path_.Find(ys, xs));
   last_term_.assign(path_.values(), -1);
+  asked_.assign(path_.values(), 0);
   for (ValueRef y : ys) {
     WEFT_ASSIGN_OR_RETURN(ValueRef ones, Add("OnesLike", {&y, 1}));
     if (path_.Leads(y)) Contribute(y, ones);
@@ -187,6 +189,10 @@ Result<std::vector<ValueRef>> Rewrite::Run(const std::vector<ValueRef>& ys, cons
     gradients.emplace_back();
     if (!path_.Leads(x) || !IsDifferentiable(graph().TypeOf(x))) continue;
     WEFT_ASSIGN_OR_RETURN(gradients.back(), GradientOf(x));
+    // As in TensorFlow: the ys need none of an output beside one that they need.
+    if (!gradients.back().valid() && asked_[path_.IndexOf({x.node, 0})] != 0 && !path_.has_loops()) {
+      WEFT_ASSIGN_OR_RETURN(gradients.back(), Add("ZerosLike", {&x, 1}));
+    }
   }
   return gradients;
 }
