@@ -22,7 +22,8 @@ constexpr int64_t kPiece = int64_t{1} << 22;             // bytes that are copie
 
 /// What a message says besides its values.
 struct Message {
-  uint64_t type = 0;  // TensorFlow's number
+  uint64_t type = 0;        // TensorFlow's number
+  bool own_values = false;  // whether there are packed values of the type that is asked for, which were not looked at
   std::vector<int64_t> sizes;
   std::string_view content;  // the elements as in memory; empty: they are in fields of their own
 };
@@ -50,14 +51,26 @@ bool TakeShape(std::string_view shape, std::vector<int64_t>& sizes, kernels::Sto
   return field.ok();
 }
 
-bool TakeMessage(std::string_view bytes, Message& message, kernels::StopCheck& stop) {
+/// Checks every field but the values in field `own`, which are checked where they are read.
+bool TakeMessage(std::string_view bytes, uint32_t own, Message& message, const Workers& workers, kernels::StopCheck& stop) {
   FieldReader field(bytes);
   while (field.Next() && !stop()) {
     if (field.Is(kType, WireType::kVarint)) message.type = field.varint();
-    if (field.Is(kShape, WireType::kBytes) && !TakeShape(field.bytes(), message.sizes, stop)) return false;
-    if (field.Is(kContent, WireType::kBytes)) message.content = field.bytes();
+    if (field.type() != WireType::kBytes) continue;
+    if (field.number() == kShape && !TakeShape(field.bytes(), message.sizes, stop)) return false;
+    if (field.number() == kContent) message.content = field.bytes();
+    if (field.number() == own) message.own_values = true;
+    else if (!IsWholeField(field.number(), field.bytes(), workers)) return false;
   }
   return field.ok();
+}
+
+bool AreWholeValues(std::string_view bytes, uint32_t own, const Workers& workers) {
+  FieldReader field(bytes);
+  while (field.Next() && !workers.Stopped()) {
+    if (field.Is(own, WireType::kBytes) && !IsWholeField(own, field.bytes(), workers)) return false;
+  }
+  return true;
 }
 
 /// Strings as bytes: the sizes of all, then one after the other.
@@ -160,14 +173,18 @@ void PutTensor(std::string& out, DType dtype, const Shape& of, const void* eleme
 Result<Tensor> TakeTensor(std::string_view bytes, DType dtype, Workers& workers, const std::shared_ptr<MemoryBudget>& budget) {
   kernels::StopCheck stop(workers);
   Message message;
-  const bool good = TakeMessage(bytes, message, stop);
+  const uint32_t own = ValuesField(dtype);
+  const auto damaged = [&] { return InvalidArgument("needs a TensorProto message, found ", bytes.size(), " bytes that are none"); };
+  const bool good = TakeMessage(bytes, own, message, workers, stop);
   if (stop(0)) return kernels::RunStopped();
-  if (!good) return InvalidArgument("needs a TensorProto message, found ", bytes.size(), " bytes that are none");
+  if (!good) return damaged();
   if (message.type != TypeNumber(dtype)) {
     return InvalidArgument("needs a tensor of ", dtype, ", found ", TypeOfNumber(message.type), " (number ", message.type, ")");
   }
   WEFT_ASSIGN_OR_RETURN(Shape shape, Shape::Make(message.sizes));
   const bool by_content = !message.content.empty();
+  const bool reads_values = shape.count() > 0 && !by_content;
+  if (message.own_values && !reads_values && !AreWholeValues(bytes, own, workers)) return damaged();
   if (shape.count() > 0 && by_content) WEFT_RETURN_IF_ERROR(CheckContent(message.content, dtype, shape));
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, ""));
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, std::move(shape), budget));

@@ -23,11 +23,6 @@ constexpr TypeRow kTypes[] = {
     {DType::kQUInt16, 16, 7}, {DType::kUInt16, 17, 7},    {DType::kComplex128, 18, 12}, {DType::kHalf, 19, 13}, {DType::kUInt32, 22, 16},
     {DType::kUInt64, 23, 17}};
 
-uint32_t FieldOf(DType dtype) {
-  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.dtype == dtype; });
-  return row == std::end(kTypes) ? 0 : row->field;
-}
-
 /// Types whose elements lie in a message as they do in memory.
 bool IsFixed(DType dtype) { return dtype == DType::kFloat || dtype == DType::kDouble || IsComplex(dtype); }
 /// The size of a fixed number: a complex element is two of them.
@@ -111,7 +106,7 @@ Result<int64_t> TakeStrings(std::string_view message, String* elements, int64_t 
   StringCopy copy(workers);
   while (field.Next()) {
     if (StopsAt(++seen, workers)) return kDamaged;
-    if (!field.Is(FieldOf(DType::kString), WireType::kBytes) || found++ >= count) continue;
+    if (!field.Is(ValuesField(DType::kString), WireType::kBytes) || found++ >= count) continue;
     WEFT_ASSIGN_OR_RETURN(String text, String::Uninitialized(field.bytes().size(), budget));
     char* to = text.mutable_data();
     if (!copy(field.bytes(), [&](std::string_view piece) { to = std::copy_n(piece.data(), piece.size(), to); })) return kDamaged;
@@ -129,7 +124,7 @@ int64_t TakeFixed(std::string_view message, DType dtype, char* elements, int64_t
   FieldReader field(message);
   while (field.Next()) {
     if (StopsAt(++seen, workers)) return kDamaged;
-    if (!field.Is(FieldOf(dtype), WireType::kBytes) && !field.Is(FieldOf(dtype), single)) continue;
+    if (!field.Is(ValuesField(dtype), WireType::kBytes) && !field.Is(ValuesField(dtype), single)) continue;
     const std::string_view bytes = field.bytes();
     if (bytes.size() % number_size != 0) return kDamaged;
     const size_t taken = std::min(bytes.size(), room - std::min(found, room));
@@ -172,14 +167,36 @@ uint32_t TypeNumber(DType dtype) {
   return row == std::end(kTypes) ? 0 : row->number;
 }
 
+uint32_t ValuesField(DType dtype) {
+  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.dtype == dtype; });
+  return row == std::end(kTypes) ? 0 : row->field;
+}
+
 DType TypeOfNumber(uint64_t number) {
   const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.number == number; });
   return row == std::end(kTypes) ? DType::kInvalid : row->dtype;
 }
 
+bool IsWholeField(uint32_t number, std::string_view bytes, const Workers& workers) {
+  constexpr uint32_t kHandle = 14, kVariant = 15;
+  if (number == kHandle || number == kVariant) {
+    FieldReader field(bytes);
+    for (int64_t seen = 1; field.Next() && !StopsAt(seen, &workers); ++seen) {}
+    return field.ok();
+  }
+  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.field == number; });
+  if (row == std::end(kTypes) || row->dtype == DType::kString) return true;
+  if (IsFixed(row->dtype)) return bytes.size() % FixedSize(row->dtype) == 0;
+  uint64_t value = 0;
+  for (int64_t seen = 1; !bytes.empty() && !StopsAt(seen, &workers); ++seen) {
+    if (!TakeVarint(bytes, value)) return false;
+  }
+  return true;
+}
+
 uint64_t ValuesSize(DType dtype, const void* elements, int64_t count, const Workers* workers) {
   if (count == 0) return 0;
-  const uint32_t field = FieldOf(dtype);
+  const uint32_t field = ValuesField(dtype);
   uint64_t size = 0;
   if (dtype == DType::kString) {
     ForPieces(count, workers, [&](int64_t begin, int64_t end) {
@@ -196,7 +213,7 @@ uint64_t ValuesSize(DType dtype, const void* elements, int64_t count, const Work
 
 void PutValues(std::string& out, DType dtype, const void* elements, int64_t count, const Workers* workers) {
   if (count == 0) return;
-  const uint32_t field = FieldOf(dtype);
+  const uint32_t field = ValuesField(dtype);
   if (dtype == DType::kString) {
     StringCopy copy(workers);
     ForPieces(count, workers, [&](int64_t begin, int64_t end) {
@@ -227,7 +244,7 @@ Result<int64_t> TakeFirstValues(std::string_view message, DType dtype, void* ele
                                 const std::shared_ptr<MemoryBudget>& budget) {
   if (dtype == DType::kString) return TakeStrings(message, static_cast<String*>(elements), count, workers, budget);
   if (IsFixed(dtype)) return TakeFixed(message, dtype, static_cast<char*>(elements), count, workers);
-  return DispatchVarint(dtype, [&]<class T>() { return TakeVarints(message, FieldOf(dtype), static_cast<T*>(elements), count, workers); });
+  return DispatchVarint(dtype, [&]<class T>() { return TakeVarints(message, ValuesField(dtype), static_cast<T*>(elements), count, workers); });
 }
 
 Result<bool> TakeValues(std::string_view message, DType dtype, void* elements, int64_t count, const Workers* workers,

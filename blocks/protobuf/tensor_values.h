@@ -18,6 +18,11 @@ uint32_t TypeNumber(DType dtype);
 /// The inverse; kInvalid for a number that Weft has no type for.
 DType TypeOfNumber(uint64_t number);
 
+/// The field of TensorProto that has the values of a type; 0 for kInvalid.
+uint32_t ValuesField(DType dtype);
+/// Whether the bytes of a field of TensorProto are what its number asks for: packed values, or a message, must end where they do.
+bool IsWholeField(uint32_t number, std::string_view bytes, const Workers& workers);
+
 // Those with `workers` leave when the run of these is to end; their result is then of no use.
 
 /// Bytes that PutValues appends.
