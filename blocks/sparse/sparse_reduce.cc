@@ -112,7 +112,7 @@ Result<Reduction> PlanDense(PlanContext& ctx, Types types) {
   WEFT_ASSIGN_OR_RETURN(Shape shape, AtPort(input_shape, Shape::Make(p.sizes)));
   const int64_t each = Dispatch(ctx.dtype(input_values), types, []<class T>() { return kScratchOfElement<Op, T>; });
   const auto bytes = CheckedMultiply(shape.count(), each);
-  if (!bytes) return ctx.Error(input_shape, "needs an output that fits in memory, found ", shape);
+  if (!bytes) return ResourceExhausted("needs an output that fits in memory, found ", shape).WithPort(input_shape.name);
   ctx.set_scratch(*bytes);
   ctx.set(output, std::move(shape));
   return p;
