@@ -34,11 +34,6 @@ Status CheckIndices(const PlanContext& ctx, const P& port, size_t values) {
   return ctx.Error(port, "needs an index for each of the ", values, " values, found ", ctx.shape(port).count());
 }
 
-Status CheckKey(const PlanContext& ctx) {
-  if (ctx.shape(key).count() == 1) return {};
-  return ctx.Error(key, "needs one key, found the shape ", ctx.shape(key));
-}
-
 /// They rise, so that none is there twice.
 template <class P>
 Status CheckOrder(const ProduceContext& ctx, const P& port) {
@@ -52,7 +47,7 @@ Status CheckOrder(const ProduceContext& ctx, const P& port) {
 // ---- into the map --------------------------------------------------------------------------------------------------------------
 
 Result<Parameters> PlanStage(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckKey(ctx));
+  if (ctx.shape(key).count() != 1) return ctx.Error(key, "needs one key, found the shape ", ctx.shape(key));
   if (ctx.count(values_in) == 0) return ctx.Error(values_in, "needs at least one value, found none");
   WEFT_RETURN_IF_ERROR(CheckIndices(ctx, indices, static_cast<size_t>(ctx.count(values_in))));
   return Parameters{StagePlaceOf(ctx), DTypesOf(ctx, values_in), ctx.attr(all_dtypes)};
@@ -79,7 +74,7 @@ constexpr auto RunStage = [](const Parameters& p, ProduceContext& ctx) -> Status
 // ---- out of it -----------------------------------------------------------------------------------------------------------------
 
 Result<Parameters> PlanUnstage(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckKey(ctx));
+  if (ctx.shape(key).rank() != 0) return ctx.Error(key, "needs a scalar, the key, found the shape ", ctx.shape(key));
   DTypes types = ctx.attr(dtypes);
   WEFT_RETURN_IF_ERROR(CheckIndices(ctx, indices, types.size()));
   for (int k = 0; k < ctx.count(values_out); ++k) ctx.set_unknown(values_out, k);
