@@ -3,6 +3,7 @@
 // for negative numbers and 2^63 for what does not fit.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <complex>
 
@@ -53,6 +54,9 @@ template <class S, class D>
 void CastElements(const S* from, D* to, int64_t n) {
   if constexpr (std::is_same_v<S, D>) {
     if (from != to) std::copy_n(from, n, to);
+  } else if constexpr (ShortFloat<S> && std::is_same_v<D, bool>) {  // by its bits: a subnormal bfloat16 is true, though floats flush it
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) to[i] = (std::bit_cast<uint16_t>(from[i]) & 0x7fff) != 0;
   } else if constexpr (ShortFloat<S> || ShortFloat<D>) {
     float block[kFloatBlock];
     for (int64_t i = 0; i < n; i += kFloatBlock) {
