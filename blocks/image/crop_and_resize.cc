@@ -33,12 +33,14 @@ constexpr Attr<std::string> only_bilinear{"method", "bilinear", "bilinear is the
 /// One axis of a crop: sizes in pixels, of the picture and of the crop.
 struct CropAxis {
   int64_t image = 1, crop = 1;
+  bool ratio_first = false;  // the gradient of boxes rounds the ratio of the sizes first, as TensorFlow: whether a place is whole depends on it
 
   /// Where pixel i of the crop lies, between the ends of its box.
   float Place(float begin, float end, int64_t i) const {
     const auto last = static_cast<float>(image - 1);
     if (crop == 1) return static_cast<float>(0.5 * static_cast<double>(begin + end) * static_cast<double>(last));
-    const float step = (end - begin) * last / static_cast<float>(crop - 1);
+    const auto gaps = static_cast<float>(crop - 1);
+    const float step = ratio_first ? (end - begin) * (last / gaps) : (end - begin) * last / gaps;
     return begin * last + static_cast<float>(i) * step;
   }
   bool Inside(float place) const { return place >= 0 && place <= static_cast<float>(image - 1); }  // not for NaN
@@ -121,6 +123,7 @@ Result<Crops> PlanImageGradient(PlanContext& ctx) {
 Result<Crops> PlanBoxesGradient(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(Crops c, PlanBoxes(ctx, cut_image, ctx.shape(cut_image), cut_boxes, cut_box_ind));
   WEFT_RETURN_IF_ERROR(SetCrops(ctx, c));
+  c.y.ratio_first = c.x.ratio_first = true;
   ctx.set(boxes_grad, Shape{c.boxes, 4});
   return c;
 }
