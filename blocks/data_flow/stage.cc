@@ -39,7 +39,7 @@ constexpr auto RunUnstage = [](const Parameters& p, ProduceContext& ctx) -> Stat
 };
 
 Result<Parameters> PlanPeek(PlanContext& ctx) {
-  if (ctx.shape(index).count() != 1) return ctx.Error(index, "needs one number, found the shape ", ctx.shape(index));
+  if (ctx.shape(index).rank() != 0) return ctx.Error(index, "needs a scalar, found the shape ", ctx.shape(index));
   return PlanUnstage(ctx);
 }
 
