@@ -75,7 +75,7 @@ Result<Column> PlanDense(PlanContext& ctx, int k, const PartialShape& shape) {
 /// The shapes of the ports, and as many keys as settings.
 Status CheckInputs(const PlanContext& ctx) {
   if (ctx.shape(serialized).rank() != 1) return ctx.Error(serialized, "needs a vector, found shape ", ctx.shape(serialized));
-  if (ctx.shape(names).count() != 0 && ctx.shape(names) != ctx.shape(serialized)) {
+  if (ctx.shape(names) != Shape{0} && ctx.shape(names) != ctx.shape(serialized)) {
     return ctx.Error(names, "needs a name for each of the ", ctx.shape(serialized)[0], " examples, or none, found shape ", ctx.shape(names));
   }
   for (int k = 0; k < ctx.count(sparse_keys); ++k) {
