@@ -1,96 +1,14 @@
+#include "blocks/kernels/conv/depthwise_lines.h"
 #include "blocks/kernels/conv/implementations.h"
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/simd/prefetch.h"
-#include "blocks/kernels/simd/vec.h"
 #include "blocks/kernels/stop_check.h"
-#include "weft/base/divide.h"
 
 namespace weft::kernels {
 namespace {
 
 constexpr int64_t kGrain = 32768;  // multiplications of a task
 constexpr int64_t kWantedTasks = 16, kMostLines = 16;  // lines that a task has so that its thread reads most of them once only
-
-/// Lines of positions, those of all pictures one after another.
-int64_t PositionLines(const Im2Col& g) { return g.batch * g.axes[0].positions * g.axes[1].positions; }
-
-/// As many elements as a register takes, or as there are before `end`; the other lanes are 0. Whole ones are known to be there.
-template <bool kWhole, class T>
-Vec<VecElement<T>> LoadUpTo(const T* p, const T* end) {
-  constexpr int64_t kCount = kLanes<VecElement<T>>;
-  if (kWhole || end - p >= kCount) return LoadVec(p);
-  T some[kCount] = {};
-  std::copy(p, std::max(p, end), some);
-  return LoadVec(some);
-}
-
-/// Positions [first, last) of an axis whose tap `t` is inside.
-std::pair<int64_t, int64_t> PositionsInside(const ConvAxis& axis, int64_t t) {
-  const int64_t start = axis.offset + t * axis.tap_step;
-  const int64_t first = start >= 0 ? 0 : std::min(DivideUp(-start, axis.step), axis.positions);
-  return {first, start >= axis.source ? first : std::clamp(DivideUp(axis.source - start, axis.step), first, axis.positions)};
-}
-
-/// The line of positions `index`, and the lines of taps [d_first, d_last) x [h_first, h_last) that are inside.
-struct Line {
-  int64_t picture, d, h, front, top, d_first, d_last, h_first, h_last;
-  Line(const Im2Col& g, int64_t index)
-      : picture(index / (g.axes[0].positions * g.axes[1].positions)), d(index / g.axes[1].positions % g.axes[0].positions),
-        h(index % g.axes[1].positions), front(g.axes[0].at(d, 0)), top(g.axes[1].at(h, 0)), d_first(g.axes[0].first_tap(front)),
-        d_last(g.axes[0].last_tap(front, d_first)), h_first(g.axes[1].first_tap(top)), h_last(g.axes[1].last_tap(top, h_first)) {}
-
-  /// Calls body(first tap of the line, its line of the picture) for each line of taps that is inside.
-  template <class Body>
-  void ForTapLines(const Im2Col& g, Body&& body) const {
-    const auto& [depth, height, width] = g.axes;
-    for (int64_t td = d_first; td < d_last; ++td) {
-      for (int64_t th = h_first; th < h_last; ++th) {
-        body((td * height.taps + th) * width.taps, (front + td * depth.tap_step) * height.source + top + th * height.tap_step);
-      }
-    }
-  }
-};
-
-/// Channels last: columns [first, first + kVectors registers) and the channels that they read. Where they are whole, all are there and each
-/// reads its own channel.
-template <class T, int kVectors, bool kWhole>
-struct Columns {
-  using A = VecElement<T>;
-  static constexpr int kCount = kLanes<A>;
-  int64_t first, count;   // count: columns that there are
-  bool direct;            // each column reads the channel of its own number
-  int64_t channel[kCount];  // where not: the channels that the columns of one register read, for the first of the inner ones
-
-  Columns(int64_t first, int64_t columns, int64_t group_columns, int64_t inner)
-      : first(first), count(std::min<int64_t>(kVectors * kCount, columns - first)), direct(group_columns == 1 && inner == 1) {
-    for (int64_t i = 0; i < kCount && !direct; ++i) channel[i] = (first + std::min(i, count - 1)) / group_columns * inner;
-  }
-  /// The values of the columns' channels at a pixel.
-  void Load(const T* pixel, int64_t inner, const T* end, Vec<A> (&values)[kVectors]) const {
-    if (kWhole || direct) {
-      for (int v = 0; v < kVectors; ++v) values[v] = LoadUpTo<kWhole>(pixel + first + v * kCount, end);
-    } else {
-      T read[kCount];
-      for (int i = 0; i < kCount; ++i) read[i] = pixel[channel[i] + inner];
-      values[0] = LoadVec(read);
-    }
-  }
-};
-
-/// Calls body(columns) for all columns, in blocks of kMost registers where a column reads its own channel, in single ones otherwise.
-template <class T, int kMost, class Body>
-void ForColumns(int64_t columns, int64_t groups, int64_t inner, Body&& body) {
-  constexpr int64_t kCount = kLanes<VecElement<T>>;
-  const int64_t group_columns = columns / groups;
-  int64_t first = 0;
-  if (group_columns == 1 && inner == 1) {
-    for (; first + kMost * kCount <= columns; first += kMost * kCount) body(Columns<T, kMost, true>(first, columns, group_columns, inner));
-    if constexpr (kMost > 1) {
-      for (; first + kCount <= columns; first += kCount) body(Columns<T, 1, true>(first, columns, group_columns, inner));
-    }
-  }
-  for (; first < columns; first += kCount) body(Columns<T, 1, false>(first, columns, group_columns, inner));
-}
 
 /// One line of positions.
 template <class T>
@@ -234,101 +152,6 @@ struct LineProduct {
   }
 };
 
-template <class T, int kVectors, bool kWhole>
-void SumLine(const ConvDesc& s, const Columns<T, kVectors, kWhole>& columns, const Line& line, const T* source, const T* gradient,
-             const T* gradient_end, Accumulator<T>* filter, StopCheck& stop) {
-  using A = VecElement<T>;
-  const Im2Col& g = s.gather;
-  const ConvAxis& width = g.axes[2];
-  const int64_t inner = s.inner(), step = width.step * g.channels;
-  const T* const picture = source + line.picture * g.pixels() * g.channels;
-  const T* const source_end = source + g.batch * g.pixels() * g.channels;
-  line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
-    for (int64_t t = 0; t < width.taps; ++t) {
-      const auto [first, last] = PositionsInside(width, t);
-      for (int64_t u = 0; u < inner; ++u) {
-        if (stop(4 + last - first)) return;
-        const T* pixel = picture + (source_line * width.source + width.at(first, t)) * g.channels;
-        const T* row = gradient + first * s.columns + columns.first;
-        Vec<A> sums[kVectors] = {};
-        for (int64_t w = first; w < last; ++w, pixel += step, row += s.columns) {
-          Vec<A> values[kVectors];
-          columns.Load(pixel, u, source_end, values);
-          for (int v = 0; v < kVectors; ++v) sums[v] += values[v] * LoadUpTo<kWhole>(row + v * kLanes<A>, gradient_end);
-        }
-        Accumulator<T>* to = filter + ((tap + t) * inner + u) * s.columns + columns.first;
-        for (int64_t v = 0; v < kVectors; ++v) {
-          for (int64_t i = 0; i < kLanes<A> && v * kLanes<A> + i < columns.count; ++i) to[v * kLanes<A> + i] += sums[v][i];
-        }
-      }
-    }
-  });
-}
-
-/// Channels first: lines [begin, end) of one picture's plane of `column` times what their taps read.
-template <class T>
-void SumPlaneLines(const ConvDesc& s, int64_t column, int64_t begin, int64_t end, const T* source, const T* gradient,
-                   Accumulator<T>* filter, StopCheck& stop) {
-  using A = VecElement<T>;
-  constexpr int64_t kCount = kLanes<A>;
-  const Im2Col& g = s.gather;
-  const auto& [depth, height, width] = g.axes;
-  const int64_t inner = s.inner(), plane_lines = depth.positions * height.positions, picture = begin / plane_lines;
-  const int64_t channel = picture * g.channels + column / (s.columns / s.groups) * inner;
-  const T* const plane = gradient + (picture * s.columns + column) * plane_lines * width.positions;
-  for (int64_t tap = 0; tap < g.taps(); ++tap) {
-    const int64_t td = tap / (height.taps * width.taps), th = tap / width.taps % height.taps, tw = tap % width.taps;
-    const auto [first, last] = PositionsInside(width, tw);
-    for (int64_t u = 0; u < inner; ++u) {
-      Vec<A> sums = {};
-      A rest = 0;
-      for (int64_t i = begin; i < end; ++i) {
-        if (stop(16 + (last - first) / 4)) return;
-        const Line line(g, i);
-        const int64_t d = depth.at(line.d, td), h = height.at(line.h, th);
-        if (!depth.inside(d) || !height.inside(h)) continue;
-        const T* from = source + (((channel + u) * depth.source + d) * height.source + h) * width.source + width.at(0, tw);
-        const T* row = plane + i % plane_lines * width.positions;
-        int64_t w = first;
-        for (; width.step == 1 && w + kCount <= last; w += kCount) sums += LoadVec(from + w) * LoadVec(row + w);
-        for (; w < last; ++w) rest += ToVecElement(from[w * width.step]) * ToVecElement(row[w]);
-      }
-      A sum;
-      SumLanes<1, A>(sums, &sum);
-      filter[(tap * inner + u) * s.columns + column] += sum + rest;
-    }
-  }
-}
-
-/// The sum of a share of the lines of positions, in the filter's layout.
-template <class T>
-void SumLines(const ConvDesc& s, const T* source, const T* gradient, int64_t begin, int64_t end, Accumulator<T>* filter, StopCheck& stop) {
-  const Im2Col& g = s.gather;
-  const int64_t positions = g.axes[2].positions, plane_lines = g.axes[0].positions * g.axes[1].positions;
-  std::fill_n(filter, s.filter_count(), Accumulator<T>(0));
-  if (g.channels_first) {
-    for (int64_t first = begin, last; first < end; first = last) {
-      last = std::min(end, (first / plane_lines + 1) * plane_lines);
-      for (int64_t column = 0; column < s.columns; ++column) SumPlaneLines(s, column, first, last, source, gradient, filter, stop);
-    }
-    return;
-  }
-  const T* const gradient_end = gradient + PositionLines(g) * positions * s.columns;
-  for (int64_t i = begin; i < end; ++i) {
-    ForColumns<T, 4>(s.columns, s.groups, s.inner(), [&](const auto& columns) {
-      SumLine(s, columns, Line(g, i), source, gradient + i * positions * s.columns, gradient_end, filter, stop);
-    });
-  }
-}
-
-/// Of the filter's gradient: sums that are made apart, and the elements of each.
-struct Shares {
-  int64_t count, size;
-  explicit Shares(const ConvDesc& s) : size(DivideUp(s.filter_count(), int64_t{32}) * 32) {
-    count = std::clamp<int64_t>((int64_t{1} << 21) / s.filter_count(), 1, s.work() <= kSmallConv ? 1 : std::min(PositionLines(s.gather), kFilterShares));
-  }
-};
-
 }  // namespace
 
 template <class T>
@@ -349,28 +172,9 @@ void RunDepthwise(const ConvDesc& p, const T* source, const T* weights, T* out, 
   });
 }
 
-int64_t DepthwiseFilterGradScratch(const ConvDesc& s) {
-  const Shares shares(s);
-  return shares.count * shares.size;
-}
-
-template <class T>
-void RunDepthwiseFilterGrad(const ConvDesc& s, const T* source, const T* gradient, T* filter, Accumulator<T>* sums, Workers& workers) {
-  const Shares shares(s);
-  const int64_t lines = PositionLines(s.gather);
-  workers.For(shares.count, 1, [&](int64_t i, int64_t) {
-    StopCheck stop(workers);
-    SumLines(s, source, gradient, i * lines / shares.count, (i + 1) * lines / shares.count, sums + i * shares.size, stop);
-  });
-  JoinFilterShares(s, sums, shares.count, shares.size, s.columns / s.groups, filter, workers);
-}
-
 #define WEFT_INSTANTIATE(T) template void RunDepthwise(const ConvDesc&, const T*, const T*, T*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
-#undef WEFT_INSTANTIATE
-#define WEFT_INSTANTIATE(T) template void RunDepthwiseFilterGrad(const ConvDesc&, const T*, const T*, T*, Accumulator<T>*, Workers&);
-WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels

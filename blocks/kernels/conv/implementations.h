@@ -11,8 +11,8 @@ inline constexpr int64_t kSmallConv = 1 << 16;  // multiplications below which o
 inline constexpr int64_t kConvWorkspaces = 16;  // at most: as many tasks run at a time
 inline constexpr int64_t kFilterShares = 8;     // of positions, whose sums are made apart and then added up in order
 
-// ---- depthwise.cc: groups so narrow that a matrix product would mostly pack. Each output channel is a sum over taps of a channel or a few.
-// Planes, where channels come first, are faster by im2col, but for the gradient by the filter ----
+// ---- depthwise.cc, depthwise_filter.cc: groups so narrow that a matrix product would mostly pack. Each output channel is a sum over taps
+// of a channel or a few. Planes, where channels come first, are faster by im2col, but for the gradient by the filter ----
 
 inline bool IsDepthwise(const ConvDesc& conv) {
   return conv.groups > 1 && conv.inner() * (conv.columns / conv.groups) <= 8 && (conv.by_filter || !conv.gather.channels_first);
