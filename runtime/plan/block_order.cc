@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/plan/adjacency.h"
 #include "runtime/plan/frames.h"
 #include "runtime/plan/passes.h"
 
@@ -92,25 +93,6 @@ void ForEachEdge(const Draft& draft, bool loops_whole, const Edge& edge) {
   }
 }
 
-/// Who reads each vertex.
-struct Readers {
-  std::vector<uint32_t> first;  // by vertex, and one more: into `items`
-  std::vector<uint32_t> items;
-
-  std::span<const uint32_t> of(int vertex) const { return std::span(items).subspan(first[vertex], first[vertex + 1] - first[vertex]); }
-};
-
-Readers ReadersOf(const Draft& draft, bool loops_whole, size_t vertices) {
-  Readers readers;
-  readers.first.assign(vertices + 1, 0);
-  ForEachEdge(draft, loops_whole, [&](int from, int) { ++readers.first[from + 1]; });
-  for (size_t i = 0; i < vertices; ++i) readers.first[i + 1] += readers.first[i];
-  readers.items.resize(readers.first.back());
-  std::vector<uint32_t> next(readers.first.begin(), readers.first.end() - 1);
-  ForEachEdge(draft, loops_whole, [&](int from, int to) { readers.items[next[from]++] = static_cast<uint32_t>(to); });
-  return readers;
-}
-
 }  // namespace
 
 std::vector<int> SortBlocks(const Draft& draft, std::vector<int>& waiting, bool loops_whole) {
@@ -129,7 +111,7 @@ std::vector<int> SortBlocks(const Draft& draft, std::vector<int>& waiting, bool 
     waiting.assign(draft.page.blocks.size(), 0);
     return order;
   }
-  const Readers readers = ReadersOf(draft, loops_whole, vertices);
+  const Adjacency readers(vertices, [&](const auto& edge) { ForEachEdge(draft, loops_whole, edge); });
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;  // the earliest on the page first
   std::vector<int> ended;  // loops, whose exits come before other blocks
   const auto make_ready = [&](int vertex) {
@@ -149,8 +131,8 @@ std::vector<int> SortBlocks(const Draft& draft, std::vector<int>& waiting, bool 
       ready.pop();
       order.push_back(vertex);
     }
-    for (const uint32_t reader : readers.of(vertex)) {
-      if (--waiting[reader] == 0) make_ready(static_cast<int>(reader));
+    for (const int reader : readers.Of(vertex)) {
+      if (--waiting[reader] == 0) make_ready(reader);
     }
   }
   waiting.resize(draft.page.blocks.size());

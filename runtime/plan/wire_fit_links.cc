@@ -49,21 +49,15 @@ PageLinks::PageLinks(const Graph& graph) {
 }
 
 std::span<const int> PageLinks::ReadersOf(int block) {
-  FindReaders();
-  return Of(block, first_reader_, readers_);
-}
-
-void PageLinks::FindReaders() {
-  if (!first_reader_.empty()) return;
-  const size_t count = first_producer_.size() - 1;
-  first_reader_.assign(count + 1, 0);
-  readers_.resize(producers_.size());
-  for (int producer : producers_) ++first_reader_[static_cast<size_t>(producer) + 1];
-  for (size_t b = 0; b < count; ++b) first_reader_[b + 1] += first_reader_[b];
-  std::vector<uint32_t> next(first_reader_.begin(), first_reader_.end() - 1);
-  for (size_t b = 0; b < count; ++b) {
-    for (int producer : ProducersOf(static_cast<int>(b))) readers_[next[static_cast<size_t>(producer)]++] = static_cast<int>(b);
+  if (!readers_) {
+    const size_t count = first_producer_.size() - 1;
+    readers_.emplace(count, [&](const auto& edge) {
+      for (int reader = 0; reader < static_cast<int>(count); ++reader) {
+        for (int producer : ProducersOf(reader)) edge(producer, reader);
+      }
+    });
   }
+  return readers_->Of(block);
 }
 
 std::vector<char> PageLinks::Ancestors(int block) const {

@@ -1,9 +1,11 @@
 // Which blocks of a page wait for which, by their wires.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "runtime/plan/adjacency.h"
 #include "weft/plan/graph.h"
 
 namespace weft {
@@ -13,7 +15,10 @@ class PageLinks {
  public:
   explicit PageLinks(const Graph& graph);
 
-  std::span<const int> ProducersOf(int block) const { return Of(block, first_producer_, producers_); }
+  std::span<const int> ProducersOf(int block) const {
+    const auto b = static_cast<size_t>(block);
+    return std::span(producers_).subspan(first_producer_[b], first_producer_[b + 1] - first_producer_[b]);
+  }
   std::span<const int> ReadersOf(int block);
   /// By block: whether it is this one, or this one depends on it.
   std::vector<char> Ancestors(int block) const;
@@ -21,16 +26,9 @@ class PageLinks {
   std::vector<char> Descendants(int block);
 
  private:
-  static std::span<const int> Of(int block, const std::vector<uint32_t>& first, const std::vector<int>& links) {
-    const auto b = static_cast<size_t>(block);
-    return std::span(links).subspan(first[b], first[b + 1] - first[b]);
-  }
-  void FindReaders();
-
   std::vector<uint32_t> first_producer_;  // by block
   std::vector<int> producers_;
-  std::vector<uint32_t> first_reader_;  // empty until needed
-  std::vector<int> readers_;
+  std::optional<Adjacency> readers_;  // once needed
 };
 
 }  // namespace weft
