@@ -6,6 +6,7 @@
 #include <iostream>
 #include <map>
 
+#include "tools/cli/interrupt.h"
 #include "tools/cli/sweep/point_runner.h"
 #include "tools/cli/sweep/table.h"
 #include "tools/cli/sweep/worker.h"
@@ -121,7 +122,7 @@ Status NoteDoneBefore(const Grid& grid, const SweepId& id, Progress& progress) {
 
 /// Runs what is to be run.
 Status RunMissing(const SweepCommand& command, const Grid& grid, const SweepId& id, Journal& journal, Progress& progress,
-                  Diagnostics& found, int& interrupted) {
+                  Diagnostics& found) {
   const std::vector<PointRange> missing = progress.Missing(command.retry);
   if (missing.empty()) return {};
   int64_t memory = 0;
@@ -136,7 +137,7 @@ Status RunMissing(const SweepCommand& command, const Grid& grid, const SweepId& 
     }
     memory = runner->memory_limit();
   }
-  return RunPoints(command, grid, id, missing, memory, journal, progress, interrupted);
+  return RunPoints(command, grid, id, missing, memory, journal, progress);
 }
 
 int RunSweep(const SweepCommand& command, const Grid& grid, const std::vector<PointRange>& ranges, bool part) {
@@ -155,14 +156,13 @@ int RunSweep(const SweepCommand& command, const Grid& grid, const std::vector<Po
   if (!journal.ok()) return Fail(journal.status());
   if (!note.empty()) std::cerr << "weft sweep: " << path << ": " << note << "\n";
   Status status;
-  int interrupted = 0;
   Diagnostics found;
   if (output) status = journal->Append(id->Line());
   else if (part && command.journal.empty()) status = NoteDoneBefore(grid, *id, progress);
   if (part) progress.Restrict(ranges);
   if (status.ok()) {
     status = command.collect ? Collect(command, grid, *id, *journal, progress)
-                             : RunMissing(command, grid, *id, *journal, progress, found, interrupted);
+                             : RunMissing(command, grid, *id, *journal, progress, found);
   }
   if (found.has_errors()) {
     Report(found, false);
@@ -170,9 +170,9 @@ int RunSweep(const SweepCommand& command, const Grid& grid, const std::vector<Po
   }
   if (!output && !command.quiet) std::cout << path << ": " << ProgressText(progress) << "\n" << std::flush;
   if (!status.ok()) return Fail(status);
-  if (interrupted != 0) {
+  if (const int interrupted = Interrupt::signal(); interrupted != 0) {
     std::cerr << "weft sweep: interrupted; what is done is in " << (output ? "the output" : path) << ", and the same command continues\n";
-    return 128 + interrupted;
+    return Interrupt::StatusOf(interrupted);
   }
   if (command.collect) return kOk;  // points that failed are collected as well as others
   if (progress.failed() > 0 && !output) TellFailures(grid, *id, path);

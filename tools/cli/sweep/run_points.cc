@@ -91,7 +91,7 @@ std::string ProgressText(const Progress& progress) {
 }
 
 Status RunPoints(const SweepCommand& command, const Grid& grid, const SweepId& id, const std::vector<PointRange>& points, int64_t memory,
-                 Journal& journal, Progress& progress, int& interrupted) {
+                 Journal& journal, Progress& progress) {
   int64_t todo = 0;
   for (const PointRange& range : points) todo += range.last - range.first + 1;
   PoolOptions options;
@@ -109,8 +109,7 @@ Status RunPoints(const SweepCommand& command, const Grid& grid, const SweepId& i
   events.tick = [&] { shown.Show(); };
   const Interrupt interrupt;
   Status status = Pool(grid, id, std::move(options), std::move(events)).Run(points);
-  interrupted = Interrupt::signal();
-  if (interrupted != 0 && status.code() == Code::kCancelled) status = {};
+  if (Interrupt::signal() != 0 && status.code() == Code::kCancelled) status = {};
   Status synced = journal.Sync();
   return status.ok() ? synced : status;
 }

@@ -29,9 +29,9 @@ std::vector<std::string> PartJournals(const Grid& grid);
 /// --collect: adds the points that parts have to the journal.
 Status Collect(const SweepCommand& command, const Grid& grid, const SweepId& id, Journal& journal, Progress& progress);
 
-/// Runs the points in processes of their own; prints progress. `interrupted` gets the signal that ended it, or 0.
+/// Runs the points in processes of their own; prints progress. Ended by a signal (Interrupt::signal()), it has not failed.
 Status RunPoints(const SweepCommand& command, const Grid& grid, const SweepId& id, const std::vector<PointRange>& points, int64_t memory,
-                 Journal& journal, Progress& progress, int& interrupted);
+                 Journal& journal, Progress& progress);
 
 /// "1,234".
 std::string Grouped(int64_t number);
