@@ -74,7 +74,7 @@ constexpr auto RunStage = [](const Parameters& p, ProduceContext& ctx) -> Status
 // ---- out of it -----------------------------------------------------------------------------------------------------------------
 
 Result<Parameters> PlanUnstage(PlanContext& ctx) {
-  if (ctx.shape(key).rank() != 0) return ctx.Error(key, "needs a scalar, the key, found the shape ", ctx.shape(key));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, key));
   DTypes types = ctx.attr(dtypes);
   WEFT_RETURN_IF_ERROR(CheckIndices(ctx, indices, types.size()));
   for (int k = 0; k < ctx.count(values_out); ++k) ctx.set_unknown(values_out, k);

@@ -39,7 +39,7 @@ constexpr auto RunUnstage = [](const Parameters& p, ProduceContext& ctx) -> Stat
 };
 
 Result<Parameters> PlanPeek(PlanContext& ctx) {
-  if (ctx.shape(index).rank() != 0) return ctx.Error(index, "needs a scalar, found the shape ", ctx.shape(index));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, index));
   return PlanUnstage(ctx);
 }
 

@@ -163,17 +163,17 @@ int64_t TakeVarints(std::string_view message, uint32_t number, T* elements, int6
 }  // namespace
 
 uint32_t TypeNumber(DType dtype) {
-  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.dtype == dtype; });
+  const auto* row = std::ranges::find(kTypes, dtype, &TypeRow::dtype);
   return row == std::end(kTypes) ? 0 : row->number;
 }
 
 uint32_t ValuesField(DType dtype) {
-  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.dtype == dtype; });
+  const auto* row = std::ranges::find(kTypes, dtype, &TypeRow::dtype);
   return row == std::end(kTypes) ? 0 : row->field;
 }
 
 DType TypeOfNumber(uint64_t number) {
-  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.number == number; });
+  const auto* row = std::ranges::find(kTypes, number, &TypeRow::number);
   return row == std::end(kTypes) ? DType::kInvalid : row->dtype;
 }
 
@@ -184,7 +184,7 @@ bool IsWholeField(uint32_t number, std::string_view bytes, const Workers& worker
     for (int64_t seen = 1; field.Next() && !StopsAt(seen, &workers); ++seen) {}
     return field.ok();
   }
-  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.field == number; });
+  const auto* row = std::ranges::find(kTypes, number, &TypeRow::field);
   if (row == std::end(kTypes) || row->dtype == DType::kString) return true;
   if (IsFixed(row->dtype)) return bytes.size() % FixedSize(row->dtype) == 0;
   uint64_t value = 0;

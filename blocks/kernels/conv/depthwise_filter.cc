@@ -32,9 +32,10 @@ struct LineSum {
     }
   }
 
-  /// Positions [first, last) for one tap: `inner` of the channel's.
-  void SumTap(const T* pixel, int64_t inner, int64_t first, int64_t last, Vec<A> (&sums)[kVectors]) const {
-    const T* row = Row(first);
+  /// Positions [first, last), none where they are in no order, for tap `t` of a line: `inner` of the channel's.
+  void SumTap(int64_t source_line, int64_t t, int64_t inner, int64_t first, int64_t last, Vec<A> (&sums)[kVectors]) const {
+    if (first >= last) return;
+    const T *pixel = Pixel(source_line, first, t), *row = Row(first);
     for (int64_t w = first; w < last; ++w, pixel += step, row += s.columns) {
       Vec<A> values[kVectors];
       columns.Load(pixel, inner, source_end, values);
@@ -71,8 +72,8 @@ struct LineSum {
     for (; w < last; ++w) SumTaps<1>(Pixel(source_line, w, t), Row(w), sums);
     for (int64_t i = 0; i < kTapsTogether; ++i) {
       const auto [begin, end] = PositionsInside(width, t + i);
-      if (begin < first) SumTap(Pixel(source_line, begin, t + i), 0, begin, std::min(end, first), sums[i]);
-      if (end > last) SumTap(Pixel(source_line, std::max(begin, last), t + i), 0, std::max(begin, last), end, sums[i]);
+      SumTap(source_line, t + i, 0, begin, std::min(end, first), sums[i]);
+      SumTap(source_line, t + i, 0, std::max(begin, last), end, sums[i]);
       Add(tap + t + i, sums[i]);
     }
   }
@@ -92,7 +93,7 @@ struct LineSum {
         for (int64_t u = 0; u < inner; ++u) {
           if (stop(cost)) return;
           Vec<A> sums[kVectors] = {};
-          SumTap(Pixel(source_line, first, t), u, first, last, sums);
+          SumTap(source_line, t, u, first, last, sums);
           Add((tap + t) * inner + u, sums);
         }
       }
