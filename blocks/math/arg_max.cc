@@ -14,7 +14,8 @@ constexpr auto kSearched = kReals + kQuantized + TypeList<bool>{};
 
 /// The input seen as [outer, size, inner].
 struct Box {
-  int64_t outer, size, inner;
+  int64_t outer;
+  kernels::ArgTasks cut;
   size_t position_bytes;
 };
 
@@ -27,19 +28,22 @@ Result<Box> Plan(PlanContext& ctx) {
   std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
   dims.erase(dims.begin() + at);
   WEFT_RETURN_IF_ERROR(ctx.set_checked(output, dims, input));
-  if (shape.count() == 0) return Box{0, shape[at], 1, ElementSize(ctx.dtype(output))};
-  return Box{shape.count(0, at), shape[at], shape.count(at + 1, rank), ElementSize(ctx.dtype(output))};
+  const int64_t outer = shape.count() == 0 ? 0 : shape.count(0, at), inner = shape.count() == 0 ? 1 : shape.count(at + 1, rank);
+  const auto element_bytes = static_cast<int64_t>(ElementSize(ctx.dtype(input)));
+  const Box box{outer, {outer, shape[at], inner, element_bytes}, ElementSize(ctx.dtype(output))};
+  ctx.set_scratch(box.cut.ScratchBytes());
+  return box;
 }
 
 template <bool kGreatest>
 constexpr auto Run = []<class T>(const Box& box, RunContext& ctx) {
-  constexpr int64_t kTaskElements = 32768;
   using U = kernels::UnsignedOf<std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
   const auto order = kernels::ExtremeOf<U>::template Make<T>(kGreatest);
   const U* in = reinterpret_cast<const U*>(ctx.in<T>(input).data());
   const kernels::Positions out{ctx.out<std::byte>(output).data(), box.position_bytes};
-  ctx.workers().For(box.outer * box.inner, kTaskElements / box.size, [&](int64_t begin, int64_t end) {
-    kernels::ArgExtreme(order, in, box.size, box.inner, begin, end, out, ctx.workers());
+  if (box.cut.parts > 1) return kernels::ArgExtremeInParts(order, in, box.outer, box.cut, ctx.scratch<std::byte>().data(), out, ctx.workers());
+  ctx.workers().For(box.outer * box.cut.inner, box.cut.columns, [&](int64_t begin, int64_t end) {
+    kernels::ArgExtreme(order, in, box.cut, begin, end, out, ctx.workers());
   });
 };
 

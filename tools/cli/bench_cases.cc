@@ -164,6 +164,13 @@ void AddNarrowRows(std::vector<KernelCase>& cases) {
     add(Cat(block, ".1.131072x8").c_str(), block, none, {Random("input", kF, {131072, 8}), Integers("axis", {1})}, {"output"}, {131072});
     add(Cat(block, ".1.256x512x64").c_str(), block, none, {Random("input", kF, {256, 512, 64}), Integers("axis", {1})}, {"output"}, {256, 64});
   }
+  for (Dims shape : {Dims{131072, 8}, {2048, 2048}, {1 << 22, 1}}) {
+    for (int64_t axis : {0, 1}) {
+      if (shape[axis] == 1) continue;
+      add(Cat("ArgMax.", axis, ".", shape[0], "x", shape[1]).c_str(), "ArgMax", none, {Random("input", kF, shape), KernelInput{"dimension", DType::kInt32, {}, false, {axis}, {}}},
+          {"output"}, {2 * shape[1 - axis]});  // positions of eight bytes
+    }
+  }
   add("Add.rows.65536x8", "Add", none, {Random("x", kF, {65536, 8}), Random("y", kF, {8})}, {"z"}, {65536, 8});
   add("Add.outer.65536x8", "Add", none, {Random("x", kF, {65536, 1}), Random("y", kF, {8})}, {"z"}, {65536, 8});
   add("Add.columns.65536x8", "Add", none, {Random("x", kF, {65536, 8}), Random("y", kF, {65536, 1})}, {"z"}, {65536, 8});

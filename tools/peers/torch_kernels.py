@@ -101,6 +101,7 @@ def prepare(kernel):
         "FusedBatchNormGradV3": lambda: batch_norm_grad(t, attrs),
         "ReluGrad": lambda: lambda: aten.threshold_backward(t["gradients"], t["features"], 0),
         "Softmax": lambda: lambda: torch.softmax(first, -1),
+        "ArgMax": lambda: lambda: torch.argmax(first, t["dimension"][0]),
         "Transpose": lambda: lambda: first.permute(t["perm"]).contiguous(),
         "MatMul": lambda: lambda: torch.mm(t["a"], t["b"].mT if attrs.get("transpose_b") else t["b"]),
         "MaxPool": lambda: lambda: torch.max_pool2d(first, 2),
