@@ -1,6 +1,7 @@
 // Where, InvertPermutation and BroadcastDynamicShape: positions and shapes as data.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "blocks/kernels/stop_check.h"
 #include "weft/block/block.h"
@@ -29,36 +30,51 @@ Result<DType> PlanWhere(PlanContext& ctx) {
   return ctx.dtype(condition);
 }
 
+/// Writes the positions of the flags [begin, end) that are set, one after another. Only a row's first is divided out.
+void WritePositions(const Shape& shape, const bool* flag, int64_t begin, int64_t end, int64_t* to) {
+  const int rank = shape.rank();
+  const int64_t row = shape[rank - 1];
+  while (begin < end) {
+    const int64_t column = begin % row, stop = std::min(row, column + end - begin);
+    int64_t outer[kMaxRank];
+    int64_t rest = begin / row;
+    for (int d = rank - 2; d >= 0; --d) {
+      outer[d] = rest % shape[d];
+      rest /= shape[d];
+    }
+    for (int64_t j = column; j < stop; ++j, ++begin) {
+      if (!flag[begin]) continue;
+      for (int d = 0; d < rank - 1; ++d) *to++ = outer[d];
+      *to++ = j;
+    }
+  }
+}
+
 constexpr auto RunWhere = [](const DType& dtype, ProduceContext& ctx) -> Status {
+  constexpr int64_t kTask = int64_t{1} << 15;
   const Shape& shape = ctx.shape(condition);
-  const int64_t n = shape.count();
+  const int64_t n = shape.count(), tasks = DivideUp(n, kTask);
   WEFT_ASSIGN_OR_RETURN(Tensor flags, ctx.Allocate(DType::kBool, Shape{n}));
-  bool* flag = flags.values<bool>().data();
-  int64_t found = 0;
+  WEFT_ASSIGN_OR_RETURN(Tensor firsts, ctx.Allocate(DType::kInt64, Shape{tasks}));  // where a task's positions begin
+  bool* const flag = flags.values<bool>().data();
+  const std::span<int64_t> first = firsts.values<int64_t>();
   Dispatch(dtype, kTested, [&]<class T>() {
     const T* from = ctx.in<T>(condition).data();
-    kernels::ForTiles(ctx.workers(), n, 2 * kernels::kItemsBetweenLooks, [&](int64_t begin, int64_t end) {
+    ctx.workers().For(n, kTask, [&](int64_t begin, int64_t end) {
+      int64_t found = 0;
       for (int64_t i = begin; i < end; ++i) {
         flag[i] = NotZero(from[i]);
         found += flag[i];
       }
+      first[begin / kTask] = found;
     });
   });
   if (ctx.cancelled()) return kernels::RunStopped();  // not every flag was written
+  int64_t found = 0;
+  for (int64_t& task : first) found += std::exchange(task, found);
   WEFT_ASSIGN_OR_RETURN(Tensor positions, ctx.Allocate(DType::kInt64, Shape{found, shape.rank()}));
-  int64_t* to = positions.values<int64_t>().data();
-  kernels::ForTiles(ctx.workers(), n, kernels::kItemsBetweenLooks / (shape.rank() + 1), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      if (!flag[i]) continue;
-      int64_t rest = i;
-      for (int d = shape.rank() - 1; d > 0; --d) {
-        to[d] = rest % shape[d];
-        rest /= shape[d];
-      }
-      to[0] = rest;
-      to += shape.rank();
-    }
-  });
+  int64_t* const to = positions.values<int64_t>().data();
+  ctx.workers().For(n, kTask, [&](int64_t begin, int64_t end) { WritePositions(shape, flag, begin, end, to + first[begin / kTask] * shape.rank()); });
   ctx.Emit(index, std::move(positions));
   return {};
 };

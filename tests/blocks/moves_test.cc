@@ -166,6 +166,25 @@ TEST_CASE("Tensors joined and cut, wide rows and many rows", "[moves]") {
   CheckStack<uint8_t>();
 }
 
+TEST_CASE("Positions of what is not zero, in tensors of many tasks", "[moves]") {
+  for (const Index& dims : {Index{100'003}, {70'000, 1}, {300, 7, 50}, {3, 40'000}, {33, 3, 1, 999}}) {
+    const Tensor x = Counting<uint8_t>(dims);
+    Index want;
+    for (int64_t i = 0; i < x.count(); ++i) {
+      if (x.values<uint8_t>()[static_cast<size_t>(i)] == 0) continue;
+      Index at(dims.size());
+      int64_t rest = i;
+      for (size_t d = dims.size(); d-- > 0; rest /= dims[d]) at[d] = rest % dims[d];
+      want.insert(want.end(), at.begin(), at.end());
+    }
+    const BlockResult result = BlockTester(Catalog(), "Where").Input("condition", x).Run();
+    REQUIRE(result.status.ok());
+    const auto found = result.outputs.at("index").values<int64_t>();
+    CAPTURE(x.shape());
+    CHECK(Index(found.begin(), found.end()) == want);
+  }
+}
+
 TEST_CASE("Blocks of space of large pictures", "[moves]") {
   CheckSpace<float>();
   CheckSpace<uint8_t>();
