@@ -275,9 +275,9 @@ class CollectiveTest(PageTest):
 
 
 class JobTest(PageTest):
-    """A job that goes on for long enough to be disturbed."""
+    """A job that goes on until it is disturbed."""
 
-    def start(self, launcher, ranks=3, deadline=2, steps=100_000, extra=()):
+    def start(self, launcher, ranks=3, deadline=2, steps=10**9, extra=()):
         made = sharded_pages.small(batch=48)
         self.process = launching.start(ranks, [*self.save(made), "--shards", 6, "--steps", steps, "--deadline", deadline, *extra], launcher)
         self.addCleanup(self.end)

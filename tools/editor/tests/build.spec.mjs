@@ -75,8 +75,7 @@ describe("building", () => {
     }
     const pages = (await server.call("GET", "/pages")).pages;
     const { id } = pages.at(-1);
-    const built = JSON.parse(await server.call("GET", `/pages/${id}/text`));
-    assert.deepEqual(built.blocks, wanted.blocks);
+    await editor.eventually(async () => assert.deepEqual(JSON.parse(await server.call("GET", `/pages/${id}/text`)).blocks, wanted.blocks));
     await tab.keyboard.press("Control+F5");
     await editor.dialog("Run N times").getByLabel("Times").fill("500");
     await tab.keyboard.press("Enter");
@@ -178,8 +177,7 @@ describe("building", () => {
     await press("Enter");
     await tab.getByText("An empty page").waitFor();
     for (const type of ["Const", "Square", "Negate"]) {
-      await press("Control+Shift+e");
-      await tab.waitForTimeout(120);
+      await editor.toCanvas();
       await press("a");
       await editor.dialog("Add a block").waitFor();
       await tab.keyboard.type(type);

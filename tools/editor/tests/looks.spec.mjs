@@ -30,6 +30,8 @@ describe("looks", () => {
       const look = (where) => findings(editor, where, seen, colorScheme === "dark" ? ["color-contrast"] : undefined);
       const editor = await Editor.open(server, undefined, { colorScheme });
       const { tab } = editor;
+      // what is read from the server is looked at once it is there
+      await tab.locator(".w-gallery section").nth(1).waitFor();
       await look("empty");
       await tab.keyboard.press("Control+o");
       await editor.dialog("Open a page").getByRole("button", { name: "faulty.page.json" }).click();
@@ -37,34 +39,47 @@ describe("looks", () => {
       await editor.show("Faults");
       await look("faults");
       await tab.keyboard.press("Control+o");
+      const file = editor.dialog("Open a page").getByRole("button", { name: "xor.page.json" });
+      await file.waitFor();
+      await editor.dialog("Open a page").locator(".w-cards").last().getByRole("button").first().waitFor();
       await look("open dialog");
-      await editor.dialog("Open a page").getByRole("button", { name: "xor.page.json" }).click();
+      await file.click();
       await editor.block("x_w1").waitFor();  // the other page has a block x, too
       await tab.keyboard.press("F5");
       await editor.statusIs(/Done/);
       await editor.find("hidden");
+      const value = editor.inspector.getByTitle(/^of run/).last();
+      await value.waitFor();
       await look("canvas and inspector");
-      for (const panel of ["Plots", "Values", "Breakpoints", "Variables", "Log"]) {
+      for (const [panel, read] of [["Plots"], ["Values", "hidden.y"], ["Breakpoints"], ["Variables", "b1"], ["Log"]]) {
         await editor.show(panel);
+        if (read) await editor.details.getByRole("row").filter({ hasText: read }).waitFor();
         await look(panel);
       }
       for (const [name, key] of [["commands", "Control+k"], ["find", "Control+f"], ["keys", "?"], ["steps", "Control+F5"], ["breakpoint", "Shift+F9"], ["connect", "w"]]) {
         await editor.toCanvas();
         await tab.keyboard.press(key);
         await editor.dialog().first().waitFor();
+        if (name === "connect") await editor.dialog().locator("#w-choices [role=option]").first().waitFor();
         await look(name);
+        if (name === "commands") {
+          await tab.keyboard.type("no such command");
+          await editor.dialog().getByText("Nothing matches").waitFor();
+          await look("no command");
+          await tab.keyboard.press("Escape"); // empties the field
+        }
         await tab.keyboard.press("Escape");
         await editor.dialog().first().waitFor({ state: "detached" });
       }
-      await editor.inspector.getByRole("button", { name: /\d/ }).last().click();
-      await editor.dialog().first().waitFor();
+      await value.click();
+      await editor.dialog().getByRole("grid").waitFor();
       await look("value");
       await tab.keyboard.press("Escape");
       await editor.panel("Outline").click();
       await tab.getByRole("tree").waitFor();
       await look("outline");
       await tab.keyboard.press("F1");
-      await tab.getByRole("heading", { name: "Help" }).waitFor();
+      await tab.getByRole("article", { name: "Tanh" }).waitFor();
       await look("help");
       assert.deepEqual(seen, {});
       await editor.close();

@@ -24,7 +24,7 @@ describe("running", () => {
     await editor.tab.keyboard.press("Control+F5");
     const steps = editor.dialog("Run N times");
     await steps.getByLabel("Times").fill("400");
-    await steps.getByLabel(/Pause between runs/).fill("2");
+    await steps.getByLabel(/Pause between runs/).fill("5"); // in all two seconds, in which "Running" is seen
     await steps.getByRole("button", { name: "Run" }).click();
     // points arrive while it runs
     await editor.statusIs(/Running/);

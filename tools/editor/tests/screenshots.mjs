@@ -152,7 +152,7 @@ for (const [name, make] of Object.entries(shots)) {
   const path = join(folder, `${names[name]}.png`);
   try {
     // each picture begins with no page open
-    for (const { id } of (await server.call("GET", "/pages")).pages) await server.call("DELETE", `/pages/${id}?discard=1`);
+    await server.closePages();
     const editor = await make(server);
     await settle(editor);
     await editor.tab.screenshot({ path });

@@ -1,8 +1,8 @@
 // Values that come from elsewhere: a spreadsheet, numpy's files, the saved state of variables.
-import { after, before, describe } from "node:test";
 import assert from "node:assert/strict";
-import { check, closeBrowser, Editor, launch } from "./lib/editor.mjs";
-import { sample, Server } from "./lib/server.mjs";
+import { describe } from "node:test";
+import { check, Editor, serve } from "./lib/editor.mjs";
+import { sample } from "./lib/server.mjs";
 import { logarithm } from "./lib/pages.mjs";
 
 /** A .npy file of doubles. */
@@ -27,22 +27,14 @@ async function dropFile(locator, name, bytes) {
 }
 
 describe("values", () => {
-  let server;
-  before(async () => {
-    server = await Server.start({ pages: [sample("xor")] });
-    await server.write("logarithm.page.json", logarithm);
-    await launch();
-  });
-  after(async () => {
-    await closeBrowser();
-    await server.stop();
-  });
+  const server = serve({ pages: [sample("xor"), { "logarithm.page.json": logarithm }] });
 
   check("cells of a spreadsheet are pasted, in the shape that they have there", async () => {
     const editor = await Editor.open(server, "logarithm.page.json");
     await editor.select("x");
     await editor.setValue("x.value", { dtype: "DT_FLOAT", shape: [2, 3], values: [1, 2, 3, 4, 5, "0.5"] });
-    assert.deepEqual((await editor.json("logarithm.page.json")).blocks[0].inputs.value, { dtype: "DT_FLOAT", shape: [2, 3], values: [1, 2, 3, 4, 5, 0.5] });
+    await editor.eventually(async () => assert.deepEqual(
+      (await editor.json("logarithm.page.json")).blocks[0].inputs.value, { dtype: "DT_FLOAT", shape: [2, 3], values: [1, 2, 3, 4, 5, 0.5] }));
     await editor.close();
   });
 
@@ -73,6 +65,7 @@ describe("values", () => {
     await editor.tab.keyboard.press("Enter");
     await editor.dialog().waitFor({ state: "detached" });
     await editor.button("Run").click();
+    await editor.statusIs(/Done[\s\S]*run 2/); // nothing is restored while it runs
     await editor.eventually(async () => assert.notEqual(await value(), saved));
     await editor.details.getByRole("button", { name: "Restore from a file…" }).click();
     await editor.dialog().getByRole("combobox", { name: "File" }).fill("after-one.weftstate");

@@ -1,7 +1,7 @@
 // The editor as a user meets it: parts by roles and names.
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
-import { after, before, test } from "node:test";
+import { after, before, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { Server } from "./server.mjs";
@@ -46,13 +46,17 @@ export async function closeBrowser() {
   browser = undefined;
 }
 
-/** A server and the browser for the tests of a file, from their start to their end. `options` are those of Server.start, or make them. */
+/**
+ * A server and the browser for the tests of a file, from their start to their end. `options` are those of Server.start, or make them. Each test
+ * finds the pages as the folder has them, without the edits and runs of the one before.
+ */
 export function serve(options) {
   const server = new Server();
   before(async () => {
     await server.start(typeof options === "function" ? await options() : options);
     await launch();
   });
+  beforeEach(() => server.closePages());
   after(async () => {
     await closeBrowser();
     await server.stop();
@@ -117,6 +121,8 @@ export class Editor {
   port(name) { return this.tab.locator(`[data-port="${name}"]`); }
   wire(to) { return this.tab.locator(`.react-flow__edge[data-id="${to}"]`); }
   get reason() { return this.tab.locator(".w-wire-reason"); }
+  /** What screen readers were told last. */
+  get told() { return this.tab.locator(".w-shell > [role=status][aria-live]"); }
 
   /** Ports that are marked as fitting the wire that is drawn. */
   marked() {
@@ -146,18 +152,26 @@ export class Editor {
   /** Gives the canvas the focus by its key: single letters are keys there alone. */
   async toCanvas() {
     await this.tab.keyboard.press("Control+Shift+e");
+    // the focus goes there after a moment, and would be taken from what is opened before: a timer that is set later ends later
+    await this.tab.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
     await this.eventually(async () => assert.ok(await this.tab.evaluate(() => document.activeElement === document.body || Boolean(document.activeElement?.closest(".react-flow")))));
   }
 
   /** Adds a block by double clicking an empty place of the canvas. */
   async insert(type, x, y) {
     const before = await this.blocks.count();
+    const told = await this.told.textContent();
     await this.tab.mouse.dblclick(x, y);
     const box = this.dialog("Add a block").getByRole("combobox");
     await box.fill(type);
     await this.dialog("Add a block").getByRole("option", { selected: true }).filter({ hasText: type }).first().waitFor();
     await box.press("Enter");
-    await this.eventually(async () => assert.equal(await this.blocks.count(), before + 1));
+    // it is shown before the server has it: with the answer it is told, selected again, and brought into sight, which moves all others
+    await this.eventually(async () => {
+      const now = await this.told.textContent();
+      assert.ok(now !== told && /^Add /.test(now), `told: ${now}`);
+      assert.equal(await this.blocks.count(), before + 1);
+    });
   }
 
   /** Where the middle of a locator is in the window. */
@@ -182,7 +196,12 @@ export class Editor {
   /** Selects a block by a click on its head. */
   async select(id) {
     await this.block(id).locator(".w-block-title").click();
-    await this.inspector.getByLabel("Id", { exact: true }).waitFor();
+    await this.inspects(id);
+  }
+
+  /** Waits until the inspector shows this block: it may show another yet. */
+  inspects(id) {
+    return this.eventually(async () => assert.equal(await this.inspector.getByLabel("Id", { exact: true }).inputValue({ timeout: 500 }), id));
   }
 
   /** Gives an input of the selected block a value, by its table: cells are pasted as from a spreadsheet. */
@@ -220,7 +239,7 @@ export class Editor {
     });
     await box.press("Enter");
     await this.block(id).waitFor();
-    await this.inspector.getByLabel("Id", { exact: true }).waitFor();
+    await this.inspects(id);
   }
 
   /** Opens a panel of the lower dock. */

@@ -103,6 +103,11 @@ export class Server {
     return value;
   }
 
+  /** Closes all pages with what was not saved. */
+  async closePages() {
+    for (const { id } of (await this.call("GET", "/pages")).pages) await this.call("DELETE", `/pages/${id}?discard=1`);
+  }
+
   /** The id of the page that is open by this path, or the first. */
   async pageId(path) {
     const { pages } = await this.call("GET", "/pages");

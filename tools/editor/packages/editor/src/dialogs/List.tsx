@@ -57,8 +57,8 @@ export function ChoiceDialog({ title, placeholder, find, onChoose, onClose, chil
             {choice.detail && <span className="w-choice-detail">{choice.detail}</span>}
           </div>
         ))}
-        {found.length === 0 && <p className="w-hint">{empty ?? texts.dialogs.noMatch}</p>}
       </div>
+      {found.length === 0 && <p role="status" className="w-hint w-no-choices">{empty ?? texts.dialogs.noMatch}</p>}
     </Dialog>
   );
 }
