@@ -15,6 +15,7 @@
 #include "weft/base/shape.h"
 #include "weft/base/chain.h"
 #include "weft/host/document.h"
+#include "weft/host/inspect.h"
 
 namespace weft {
 namespace {
@@ -36,6 +37,7 @@ TEST_CASE("docs/limits.md has the limits that the code has", "[limits]") {
                                                    {"values of all list inputs", Draft::kMostListValues},
                                                    {"axes of a tensor", static_cast<size_t>(kMaxRank)},
                                                    {"findings that are kept", Diagnostics::kLimit},
+                                                   {"outputs of a block whose types", Inspection::kMostOutputs},
                                                    {"edits that can be taken back", EditHistory::kMostSteps},
                                                    {"operations in one fused chain", static_cast<size_t>(ChainKind::kMaxOps)}};
   for (const auto& [what, number] : limits) {

@@ -124,14 +124,14 @@ void Inspection::ForOutputs(const Graph& graph, int block, FunctionRef<void(cons
   }
   if (StandsForOthers(node)) {
     const bool single = node.def->structural == Structural::kOutput;
-    for (size_t k = 0; k < node.inputs.size(); ++k) {
+    for (size_t k = 0; k < std::min(node.inputs.size(), kMostOutputs); ++k) {
       if (!node.inputs[k].valid()) continue;
       const std::string& port = node.def->outputs[0].name;
       each(single ? Cat(id, ".", port) : Cat(id, ".", port, "[", k, "]"), Of(graph, node.inputs[k]));
     }
     return;
   }
-  for (size_t v = 0; v < node.output_types.size(); ++v) {
+  for (size_t v = 0; v < std::min(node.output_types.size(), kMostOutputs); ++v) {
     const ValueRef value{block, static_cast<int>(v)};
     each(graph.ValueName(value), Of(graph, value));
   }

@@ -122,6 +122,20 @@ TEST_CASE("C: types and shapes of ports before a run, also of a page with faults
   CHECK(type.dtype == WEFT_DOUBLE);
 }
 
+TEST_CASE("C: of a block with many outputs the types of the first are told together", "[capi]") {
+  OwnedRuntime runtime = OpenRuntime();
+  OwnedPage page = Small(runtime);
+  Problems problems;
+  C_OK(problems, weft_page_edit(page, R"({"op": "add", "block": {"id": "many", "block": "Unstack", "attrs": "num_ = 2000;", "inputs": {"value":
+      {"dtype": "DT_FLOAT", "shape": [2000, 0], "values": []}}}})", WEFT_EDIT_APPLY, nullptr, problems.out()));
+  const json types = Told([&](auto out, auto found) { return weft_page_types_json(page, out, found); });
+  CHECK(types.contains("many.output[999]"));
+  CHECK(!types.contains("many.output[1000]"));
+  weft_port_type type = WEFT_PORT_TYPE_INIT;
+  C_OK(problems, weft_page_port_type(page, "many.output[1999]", &type, problems.out()));
+  CHECK(type.dtype == WEFT_FLOAT);
+}
+
 TEST_CASE("C: why a block is not planned, and the plan of a page as JSON", "[capi]") {
   OwnedRuntime runtime = OpenRuntime();
   OwnedPage page = Small(runtime);

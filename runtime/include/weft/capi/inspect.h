@@ -80,7 +80,8 @@ WEFT_API weft_status weft_page_port_type(weft_page* page, const char* port, weft
 
 /**
  * The same of all outputs as JSON: {"a.z": {"dtype": "DT_FLOAT", "shape": [2, -1]}, "n.ref": {"dtype": "DT_INT32", "shape": [], "variable":
- * true}, "b.z": {}, ...}. Of list outputs each element. What is not known is left out.
+ * true}, "b.z": {}, ...}. Of list outputs each element, but no more than 1,000 outputs of a block: weft_page_port_type tells the others. What
+ * is not known is left out.
  * Errors: none. Owner: the caller, of `json` (one text). Threads: any; waits for edits.
  */
 WEFT_API weft_status weft_page_types_json(weft_page* page, weft_strings** json, weft_diagnostics** problems);

@@ -32,7 +32,9 @@ class Inspection {
   /// suggestion, for what is not there.
   Result<PortType> Port(const Graph& graph, std::string_view name) const;
   PortType Of(const Graph& graph, ValueRef value) const;
-  /// Of an output of a block: elements of lists one by one, each by its name.
+  /// Of the outputs of a block: elements of lists one by one, each by its name. No more than kMostOutputs: a list may have a million, whose
+  /// names would take more memory than the page.
+  static constexpr size_t kMostOutputs = 1000;
   void ForOutputs(const Graph& graph, int block, FunctionRef<void(const std::string& name, const PortType& type)> each) const;
   /// Why a block is not planned: its faults or, where it has none, those of the nearest blocks that it depends on and that have some.
   /// Empty where it can run. `page` are findings of the page that this does not know: those of its reader.
