@@ -75,6 +75,21 @@ TEST_CASE("Products are computed by the implementation that their sizes choose",
   CHECK(chosen({256, 256, 256}) == "blocked");
 }
 
+TEST_CASE("Products whose rows may be in any number are computed alike for all of them", "[matmul]") {
+  const auto chosen = [](const ProductSizes& s, kernels::SumOrder order) {
+    kernels::Product<float> p{s.rows, s.columns, s.inner, {nullptr, s.inner, 1}, {nullptr, s.columns, 1}, nullptr, s.columns};
+    p.order = order;
+    return std::string(kernels::NameOf(kernels::ChooseGemm(p)));
+  };
+  for (const int64_t rows : {1, 2, 5, 100, 5000}) {
+    INFO(rows << " rows");
+    CHECK(chosen({rows, 784, 1}, kernels::SumOrder::kByColumns) == "skinny gemv");
+    CHECK(chosen({rows, 784, 4}, kernels::SumOrder::kByColumns) == "skinny gemv");
+    CHECK(chosen({rows, 784, 5}, kernels::SumOrder::kByColumns) == "skinny dot");
+    CHECK(chosen({rows, 784, 5}, kernels::SumOrder::kBySteps) == "blocked");
+  }
+}
+
 TEST_CASE("Large products of floats, in tiles", "[matmul]") {
   for (const ProductSizes& s :
        {ProductSizes{97, 257, 300}, ProductSizes{200, 30, 40}, ProductSizes{13, 700, 33}, ProductSizes{500, 20, 513},

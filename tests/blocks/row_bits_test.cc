@@ -1,5 +1,6 @@
 // Whether the bits of a row depend on the batch around it: each block that works row by row (matrix by matrix, picture by picture) computes
 // the same rows in batches of several sizes and at several places in them. Those that do depend are listed here and in the README.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <fstream>
@@ -16,7 +17,7 @@ namespace {
 /// The blocks whose rows have other last bits in a batch of another size.
 const std::set<std::string> kDependent = {"BatchMatMulV2", "MatMul"};
 
-enum class Kind { kRow, kShared };  // kRow: an axis of rows in front of the shape
+enum class Kind { kRow, kShared, kSizes };  // kRow: an axis of rows in front of the shape; kSizes: such a shape itself
 
 struct Port {
   const char* name;
@@ -47,6 +48,12 @@ T NumberAt(uint64_t seed, int64_t i) {
 /// Rows [first, first + count) of an endless matrix, or a shared tensor.
 Tensor Make(const Port& port, DType dtype, int64_t first, int64_t count, uint64_t seed) {
   std::vector<int64_t> dims = port.shape;
+  if (port.kind == Kind::kSizes) {
+    dims.insert(dims.begin(), count);
+    Tensor sizes = Tensor::Allocate(DType::kInt32, Shape{static_cast<int64_t>(dims.size())}).value();
+    std::ranges::transform(dims, sizes.values<int32_t>().begin(), [](int64_t size) { return static_cast<int32_t>(size); });
+    return sizes;
+  }
   int64_t row = 1;
   for (int64_t size : dims) row *= size;
   if (port.kind == Kind::kRow) dims.insert(dims.begin(), count);
@@ -114,8 +121,47 @@ RowBlock Row(const char* name, const char* port, std::vector<int64_t> shape, con
   return {name, attrs, {{port, Kind::kRow, std::move(shape)}}};
 }
 
-std::vector<RowBlock> Rows() {
+/// A convolution of pictures, or of gradients where `sizes` are those of a picture.
+RowBlock Conv(const char* name, const char* attrs, std::vector<int64_t> picture, std::vector<int64_t> filter, std::vector<int64_t> sizes = {}) {
+  if (sizes.empty()) return {name, attrs, {{"input", Kind::kRow, std::move(picture)}, {"filter", Kind::kShared, std::move(filter)}}};
+  return {name, attrs,
+          {{"input_sizes", Kind::kSizes, std::move(sizes)},
+           {"filter", Kind::kShared, std::move(filter)},
+           {"out_backprop", Kind::kRow, std::move(picture)}}};
+}
+
+/// Convolutions whose sums are long, of few and of many channels.
+std::vector<RowBlock> Convolutions() {
   std::vector<RowBlock> all;
+  constexpr const char *kValid = "strides_ = {1,1,1,1};padding_ = VALID;", *kSame = "strides_ = {1,1,1,1};padding_ = SAME;",
+                       *kPlanes = "strides_ = {1,1,1,1};padding_ = VALID;data_format_ = NCHW;",
+                       *kSamePlanes = "strides_ = {1,1,1,1};padding_ = SAME;data_format_ = NCHW;", *kSame3 = "strides_ = {1,1,1,1,1};padding_ = SAME;";
+  for (const int64_t channels : {1, 3, 4, 5, 8, 12, 20, 130}) {
+    for (const int64_t inner : {3, 70, 330, 700}) {
+      all.push_back(Conv("Conv2D", kValid, {1, 1, inner}, {1, 1, inner, channels}));
+      all.push_back(Conv("Conv2D", kPlanes, {inner, 1, 1}, {1, 1, inner, channels}));
+    }
+    all.push_back(Conv("Conv2D", kPlanes, {330, 9, 11}, {1, 1, 330, channels}));
+    all.push_back(Conv("Conv2D", kValid, {4, 4, 24}, {4, 4, 24, channels}));
+    all.push_back(Conv("Conv2DBackpropInput", kSame, {1, 2, 700}, {1, 1, channels, 700}, {1, 2, channels}));
+    all.push_back(Conv("Conv2DBackpropInput", "strides_ = {1,2,2,1};padding_ = SAME;", {2, 2, 130}, {3, 3, channels, 130}, {3, 4, channels}));
+    all.push_back(Conv("Conv3D", kSame3, {1, 1, 1, 700}, {1, 1, 1, 700, channels}));
+    all.push_back(Conv("Conv3D", kSame3, {2, 2, 2, 24}, {3, 3, 3, 24, channels}));
+    all.push_back(Conv("Conv3DBackpropInputV2", kSame3, {1, 1, 1, 700}, {1, 1, 1, channels, 700}, {1, 1, 1, channels}));
+    all.push_back(Conv("Conv3DBackpropInputV2", kSame3, {2, 2, 2, 24}, {3, 3, 3, channels, 24}, {2, 2, 2, channels}));
+  }
+  all.push_back(Conv("Conv2D", kValid, {1, 1, 700}, {1, 1, 700, 641}));  // more columns than a tile has, and one
+  for (const int64_t each : {1, 3}) {
+    all.push_back(Conv("DepthwiseConv2dNative", kValid, {1, 331, 2}, {1, 330, 2, each}));
+    all.push_back(Conv("DepthwiseConv2dNative", kPlanes, {2, 1, 331}, {1, 330, 2, each}));
+    all.push_back(Conv("DepthwiseConv2dNativeBackpropInput", kSame, {1, 170, 2 * each}, {1, 330, 2, each}, {1, 170, 2}));
+    all.push_back(Conv("DepthwiseConv2dNativeBackpropInput", kSamePlanes, {2 * each, 1, 170}, {1, 330, 2, each}, {2, 1, 170}));
+  }
+  return all;
+}
+
+std::vector<RowBlock> Rows() {
+  std::vector<RowBlock> all = Convolutions();
   for (const int64_t classes : {3, 10, 64, 65, 1001, 5000}) {
     all.push_back(Row("Softmax", "logits", {classes}));
     all.push_back(Row("LogSoftmax", "logits", {classes}));

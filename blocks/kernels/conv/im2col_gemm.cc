@@ -123,6 +123,8 @@ struct ForwardRunner {
     const MatrixView<T> patches = PatchMatrix(g, source, tile, group * conv.inner(), conv.inner(), patch), weights{filter + column, conv.columns, 1};
     Product<T> product{rows, columns, conv.steps(), patches, weights};
     if (first) product = {columns, rows, conv.steps(), weights.Transposed(), patches.Transposed()};
+    // How many positions a tile has depends on the batch, and so does how many columns it has where there are many.
+    product.order = first || group_columns >= kWideColumns ? SumOrder::kBySteps : SumOrder::kByColumns;
     const int64_t pixels = conv.place[0].size * conv.place[1].size * conv.place[2].size;
     const int64_t pixel_step = first ? 1 : conv.columns, column_step = first ? pixels : 1;
     T* const to = out + tile.picture * conv.columns * pixels + column * column_step;

@@ -84,7 +84,7 @@ struct Blocking {
     Cut(S::kColumns / kParts<T>, kWantedTiles);
     // Worth packing where several tiles read the same columns.
     const int64_t most = kMostPacked / static_cast<int64_t>(sizeof(Computed<T>));
-    shares_ = !Complex<T> && row_tiles > 1 && !ReadsRightInPlace(p) && p.inner <= most / PackedColumns();
+    shares_ = !Complex<T> && p.order == SumOrder::kBySizes && row_tiles > 1 && !ReadsRightInPlace(p) && p.inner <= most / PackedColumns();
     packed = shares_ && p.packed != nullptr;
     if (packed) Cut(ShortFloat<T> ? S::kColumns : S::kSharedColumns, kWantedSharing);
     else if (shares_) Cut(S::kDeepColumns, kWantedTiles);

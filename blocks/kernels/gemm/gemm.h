@@ -28,6 +28,10 @@ struct MatrixView {
   MatrixView Transposed() const { return {data, column_stride, row_stride}; }
 };
 
+/// What sets the order in which an element's products are summed, and so its bits: all sizes; the columns and the inner dimension, where rows
+/// lie along that and may be in any number; or the inner dimension alone.
+enum class SumOrder : uint8_t { kBySizes, kByColumns, kBySteps };
+
 /// One product. `out` must not overlap the operands; row r of it starts at out + r * out_stride.
 template <class T>
 struct Product {
@@ -35,6 +39,7 @@ struct Product {
   MatrixView<T> left, right;
   T* out = nullptr;
   int64_t out_stride = 0;
+  SumOrder order = SumOrder::kBySizes;
   bool add = false;        // out += left * right; for half and bfloat16 that rounds once more
   const Workers* workers = nullptr;  // a tile of a long inner dimension ends when their run is to end; null: it does not
   void* scratch = nullptr;  // for MatMul: as many bytes as it says; best aligned to 64. May be null where that is 0

@@ -20,10 +20,11 @@ struct SkinnyProduct {
   bool add = false;
 };
 
+/// `few_columns`: the few are the columns, though there be as few rows.
 template <class T>
-SkinnyProduct<T> AsSkinny(const Product<T>& p) {
+SkinnyProduct<T> AsSkinny(const Product<T>& p, bool few_columns = false) {
   const MatrixView<T>&a = p.left, &b = p.right;
-  if (p.rows <= p.columns) {
+  if (p.rows <= p.columns && !few_columns) {
     return {p.rows,       p.columns, p.inner,      a.data, a.row_stride, a.column_stride, b.data, b.column_stride,
             b.row_stride, p.out,     p.out_stride, 1,      p.add};
   }

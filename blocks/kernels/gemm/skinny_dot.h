@@ -26,13 +26,15 @@ class SkinnyDot {
   static constexpr Gemm kName = Gemm::kSkinnyDot;
   /// Whether the product is computed so: where the many lie along the inner dimension.
   static bool Takes(const Product<T>& product) {
-    const SkinnyProduct<T> p = AsSkinny(product);
+    if (product.order == SumOrder::kBySteps) return false;
+    const SkinnyProduct<T> p = View(product);
+    const bool enough = p.length >= 8 || product.order == SumOrder::kByColumns;
     // So few that a quarter of the lanes would be idle if they were laid along registers.
     return p.count >= kLeast && p.count <= kMost && 4 * p.count <= 3 * DivideUp(p.count, kN) * kN && p.many_depth_stride == 1 &&
-           p.many_stride != 1 && p.inner >= 4 * kN && p.length >= 8;
+           p.many_stride != 1 && p.inner >= 4 * kN && enough;
   }
 
-  explicit SkinnyDot(const Product<T>& product) : p_(AsSkinny(product)) {
+  explicit SkinnyDot(const Product<T>& product) : p_(View(product)) {
     // The few are laid out anew for each tile: that is worth it for some 50 rows or more.
     const int64_t wanted = std::clamp<int64_t>(kTileWork / (p_.count * p_.inner) + 1, 32, kMostRows);
     step_ = DivideUp(p_.length, DivideUp(p_.length, wanted));
@@ -59,6 +61,7 @@ class SkinnyDot {
 
  private:
   using V = Vec<T>;
+  static SkinnyProduct<T> View(const Product<T>& product) { return AsSkinny(product, product.order == SumOrder::kByColumns); }
   static constexpr int kN = kLanes<T>;
   static constexpr int64_t kLeast = 5, kMost = 12;
   static constexpr int64_t kRoom = 16;  // for the sums of a row, with all of the register that the last of them are stored with

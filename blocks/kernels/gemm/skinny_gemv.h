@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "blocks/kernels/gemm/blocking.h"
 #include "blocks/kernels/gemm/skinny.h"
 #include "blocks/kernels/simd/vec.h"
 #include "weft/base/divide.h"
@@ -19,14 +20,18 @@ class SkinnyGemv {
   static constexpr Gemm kName = Gemm::kSkinnyGemv;
   static bool Takes(const Product<T>& product) {
     if (Complex<T> || (product.rows > kMostFew && product.columns > kMostFew)) return false;
+    if (DotsByColumns(product)) return true;
     const SkinnyProduct<T> p = AsSkinny(product);
-    return LieAlong(p) ? p.length >= 64 : p.inner >= 128;  // panels serve short ones better
+    if (LieAlong(p)) return p.length >= 64;  // panels serve short ones better
+    return product.order == SumOrder::kBySizes && p.inner >= kLeastDot;
   }
 
-  explicit SkinnyGemv(const Product<T>& product) : p_(AsSkinny(product)), along_(LieAlong(p_)), registers_(DivideUp(p_.length, int64_t{kN})) {
+  explicit SkinnyGemv(const Product<T>& product)
+      : p_(AsSkinny(product, DotsByColumns(product))), along_(LieAlong(p_)), ordered_(product.order != SumOrder::kBySizes),
+        registers_(DivideUp(p_.length, int64_t{kN})) {
     const int64_t elements = p_.inner * p_.length, wanted = std::clamp<int64_t>(elements / kTileWork, 1, kMostTiles);
     if (!along_) {
-      if (p_.length >= 4 * wanted) tiles_ = wanted;
+      if (ordered_ || p_.length >= 4 * wanted) tiles_ = std::min(wanted, p_.length);
       else slices_ = Even(std::min(wanted, p_.inner / (16 * kN)));
     } else if (p_.length >= kWideRow) {
       tiles_ = std::min(wanted, p_.length / kLeastOfWide);
@@ -34,7 +39,8 @@ class SkinnyGemv {
       tiles_ = std::min(wanted, DivideUp(registers_, int64_t{16}));
       slices_ = Even(std::min({elements / kSlice, p_.inner / (kLeastDepth * p_.count), kMostSlices}));
     }
-    if (slices_ > 1) shared_ = static_cast<A*>(product.packed);
+    if (ordered_) slices_ = along_ ? DivideUp(p_.inner, gemm::TileSizes<A>::kDepth) : 1;  // along: sums as those of tiles
+    else if (slices_ > 1) shared_ = static_cast<A*>(product.packed);
   }
 
   void FillShared(int64_t slice) const {
@@ -45,7 +51,7 @@ class SkinnyGemv {
   }
 
   GemmParts parts() const {
-    if (slices_ == 1) return {.tiles = tiles_};
+    if (slices_ == 1 || ordered_) return {.tiles = tiles_};
     return {.tiles = shared_ != nullptr ? 1 : tiles_, .packed_bytes = slices_ * SliceSize() * static_cast<int64_t>(sizeof(A)), .packed_parts = slices_};
   }
   void Compute(int64_t tile, void*) const {
@@ -58,7 +64,7 @@ class SkinnyGemv {
   using A = VecElement<T>;
   using V = Vec<A>;
   static constexpr int kN = kLanes<A>;
-  static constexpr int64_t kMostFew = 4;
+  static constexpr int64_t kMostFew = 4, kLeastDot = 128;  // steps of a dot
   static constexpr int64_t kTileWork = 64 * 1024, kMostTiles = 16;
   static constexpr int64_t kSums = 16384 / sizeof(A);  // that are kept near: 16 KiB
   static constexpr int64_t kDepth = 8192 / sizeof(T);  // steps of dots at a time: what is multiplied with all of the many stays near
@@ -71,13 +77,21 @@ class SkinnyGemv {
   /// and dots are summed.
   static bool LieAlong(const SkinnyProduct<T>& p) { return p.many_stride == 1 && p.length > 1; }
 
+  /// Few columns are dots of rows that lie along the inner dimension, whose number does not matter.
+  static bool DotsByColumns(const Product<T>& p) {
+    return p.order == SumOrder::kByColumns && p.columns <= kMostFew && p.inner >= kLeastDot;
+  }
+
   /// As many slices for each of two threads, `count` at most; 1 where that is none.
   static int64_t Even(int64_t count) { return count < 2 ? 1 : count / 2 * 2; }
   /// Where a part begins of `parts` equal ones that begin with whole grains.
   static int64_t PartStart(int64_t part, int64_t parts, int64_t size, int64_t grain) {
     return std::min(DivideUp(size, grain) * part / parts * grain, size);
   }
-  int64_t SliceStart(int64_t slice) const { return PartStart(slice, slices_, p_.inner, along_ ? 8 : kN); }
+  int64_t SliceStart(int64_t slice) const {
+    if (ordered_) return slice * p_.inner / slices_;
+    return PartStart(slice, slices_, p_.inner, along_ ? 8 : kN);
+  }
   int64_t SliceSize() const { return p_.count * registers_ * kN; }  // sums
 
   /// What ranges count: registers of rows (the last one ends with the last element), or dots.
@@ -246,7 +260,7 @@ class SkinnyGemv {
   }
 
   const SkinnyProduct<T> p_;
-  const bool along_;
+  const bool along_, ordered_;
   const int64_t registers_;
   int64_t tiles_ = 1, slices_ = 1;
   A* shared_ = nullptr;  // sums of all slices, which the only tile joins
