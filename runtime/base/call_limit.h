@@ -42,6 +42,11 @@ class CallLimit {
     if (current_ != nullptr && --current_->unchecked_ <= 0) current_->Look();
   }
 
+  /// Called before what takes milliseconds.
+  static void CheckNow() {
+    if (current_ != nullptr) current_->Look();
+  }
+
   /// Called where the work makes something that stays, before it is made: about so many bytes, for the block named, if any. The bytes are
   /// held until the call ends, or until Keep.
   static void Grow(int64_t bytes, std::string_view block = {}) {

@@ -1,8 +1,9 @@
 #include "runtime/page/report.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/page/unicode.h"
 
 namespace weft::page {
@@ -75,6 +76,9 @@ void UniqueIds::ReportRepeated(Report& report, const Page& page) {
   }
 }
 
+// Bytes that a file is asked for at a time: between them the call may end.
+constexpr int64_t kFilePiece = int64_t{16} << 20;
+
 Result<Tensor> ReadBinary(const ReadOptions& options, const std::string& file, int64_t offset, DType dtype, const Shape& shape) {
   if (IsManaged(dtype)) return Unsupported("elements of ", dtype, " cannot be read from a file");
   if (offset < 0) return OutOfRange("needs an offset of 0 or more, found ", offset);
@@ -82,17 +86,21 @@ Result<Tensor> ReadBinary(const ReadOptions& options, const std::string& file, i
     return FailedPrecondition("needs the file '", file, "', but no files can be read here").WithHint("load the page from its folder");
   const auto bytes = CheckedMultiply(shape.count(), static_cast<int64_t>(ElementSize(dtype)));
   if (!bytes) return InvalidArgument("the shape ", shape, " has more bytes than can be counted");
-  WEFT_ASSIGN_OR_RETURN(const std::string data, options.read_file(file, offset, *bytes));
-  if (!std::cmp_equal(data.size(), *bytes)) {
-    return DataLoss("needs ", *bytes, " bytes from byte ", offset, " of '", file, "' for ", dtype, " ", shape, ", found ", data.size())
+  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape, CallLimit::budget()));
+  auto* const to = static_cast<char*>(tensor.data());
+  int64_t done = 0;
+  do {
+    CallLimit::CheckNow();
+    const int64_t piece = std::min(kFilePiece, *bytes - done);
+    WEFT_ASSIGN_OR_RETURN(const std::string data, options.read_file(file, offset + done, piece));
+    const int64_t found = std::min(std::ssize(data), piece);
+    std::copy_n(data.data(), found, to + done);
+    done += found;
+    if (found == piece) continue;
+    return DataLoss("needs ", *bytes, " bytes from byte ", offset, " of '", file, "' for ", dtype, " ", shape, ", found ", done)
         .WithHint("the file was cut off, or belongs to another version of the page");
-  }
-  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape));
-  if (dtype == DType::kBool) {
-    std::transform(data.begin(), data.end(), tensor.values<bool>().begin(), [](char c) { return c != 0; });
-  } else if (!data.empty()) {
-    std::memcpy(tensor.data(), data.data(), data.size());
-  }
+  } while (done < *bytes);
+  if (dtype == DType::kBool) std::transform(to, to + *bytes, to, [](char c) { return static_cast<char>(c != 0); });
   return tensor;
 }
 

@@ -142,6 +142,25 @@ TEST_CASE("A page's budget counts in the runtime's, and a charge ends with its o
   CHECK(all->used() == 0);
 }
 
+TEST_CASE("Values of a file count in the budget before the file is asked, and are read in pieces", "[memory]") {
+  int64_t asked = 0, most = 0;
+  ReadOptions options{"p.page.json", [&](const std::string&, int64_t, int64_t size) -> Result<std::string> {
+                        asked += size;
+                        most = std::max(most, size);
+                        return std::string(static_cast<size_t>(std::max<int64_t>(size, 0)), '\2');
+                      }};
+  const auto read = [&](int64_t limit, const char* dtype) {
+    CallLimit call(std::nullopt, nullptr, std::make_shared<MemoryBudget>(limit));
+    return ReadPage(ConstWith(Cat("{\"dtype\": \"", dtype, "\", \"shape\": [", 50 * kMiB, "], \"file\": \"big.bin\"}")), options);
+  };
+  CHECK_THAT(Finding(read(40 * kMiB, "DT_INT8")), Contains("resource_exhausted") && Contains("c.value") && Contains("needs 52428800 bytes"));
+  CHECK(asked == 0);
+  const ReadPageResult whole = read(60 * kMiB, "DT_BOOL");
+  CHECK(Finding(whole) == "none");
+  CHECK(asked == 50 * kMiB);
+  CHECK(most <= 16 * kMiB);
+}
+
 TEST_CASE("Strings that a run joins are refused where the limit ends, and the page goes on", "[memory]") {
   TestPage page(Doubled(1000, 22), {.threads = 1, .memory_limit = 16 * kMiB});
   const int64_t before = page.runtime().budget()->used();
