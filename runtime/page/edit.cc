@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "runtime/base/call_limit.h"
 #include "runtime/page/edit_attrs.h"
@@ -52,13 +53,17 @@ class Editor {
   void TakeInput(PageBlock& block, size_t place);
   void PutAttrs(PageBlock& block, SetAttrs attrs);
   Status PutLayout(const std::string& id, const std::optional<LayoutEntry>& layout, int64_t place);
+  template <class Which>
+  void TakeItems(PageBlock& block, PageInput& input, Which which);
   void ReleaseReaders(const std::string& id, const PageBlock* keep);
+  bool HasSerial(uint64_t serial);
 
   void Touch(PageBlock& block) { block.version = ++page_.edits; }
 
   Page& page_;
   const bool undoing_;
   std::vector<Edit> undo_;
+  std::unordered_set<uint64_t> serials_;  // of the blocks on the page; empty until one is asked for
 };
 
 Result<PageBlock*> Editor::Find(const std::string& id) {
@@ -157,11 +162,18 @@ Status Editor::PutLayout(const std::string& id, const std::optional<LayoutEntry>
   return {};
 }
 
+bool Editor::HasSerial(uint64_t serial) {
+  if (serials_.empty()) {
+    for (const PageBlock& block : page_.blocks) serials_.insert(block.serial);
+  }
+  return serials_.contains(serial);
+}
+
 Status Editor::Apply(const AddBlock& edit) {
   PageBlock added = edit.block;
   // One that was removed before is itself again.
   const uint64_t serial = added.serial;
-  const bool taken = serial == 0 || std::any_of(page_.blocks.begin(), page_.blocks.end(), [&](const PageBlock& b) { return b.serial == serial; });
+  const bool taken = serial == 0 || HasSerial(serial);
   WEFT_RETURN_IF_ERROR(CheckNewId(added.id, !taken && serial <= page_.edits));
   if (!undoing_) {
     if (Status status = page::CheckBlock(added, imported()); !status.ok()) return std::move(status).WithBlock(added.id);
@@ -171,8 +183,20 @@ Status Editor::Apply(const AddBlock& edit) {
   PageBlock& block = *page_.blocks.insert(at, std::move(added));
   Touch(block);
   if (taken) block.serial = ++page_.edits;
+  if (!serials_.empty()) serials_.insert(block.serial);
   undo_.push_back(RemoveBlock{edit.block.id, true, true});
   return edit.layout ? PutLayout(edit.block.id, edit.layout, -1) : Status();
+}
+
+// Each by itself: a copy of the list for each block that is removed would take the square of its length.
+template <class Which>
+void Editor::TakeItems(PageBlock& block, PageInput& input, Which which) {
+  for (size_t i = input.items.size(); i-- > 0;) {
+    if (!which(input.items[i])) continue;
+    undo_.push_back(Connect{std::move(input.items[i]), {block.id, input.port, static_cast<int>(i)}});
+    input.items.erase(input.items.begin() + static_cast<ptrdiff_t>(i));
+  }
+  Touch(block);
 }
 
 // Wires that come from the block; its own to itself stay with it.
@@ -190,9 +214,7 @@ void Editor::ReleaseReaders(const std::string& id, const PageBlock* keep) {
         TakeInput(block, p);
         continue;
       }
-      PageInput rest = input;
-      std::erase_if(rest.items, reads);
-      ReplaceInput(block, input, std::move(rest));
+      TakeItems(block, input, reads);
     }
   }
 }
@@ -201,6 +223,7 @@ Status Editor::Apply(const RemoveBlock& edit) {
   WEFT_ASSIGN_OR_RETURN(PageBlock* block, Find(edit.block));
   if (!edit.keep_wires) ReleaseReaders(edit.block, block);
   const size_t place = static_cast<size_t>(block - page_.blocks.data());
+  serials_.erase(block->serial);
   AddBlock undo{std::move(*block), static_cast<int64_t>(place), std::nullopt};
   page_.blocks.erase(page_.blocks.begin() + static_cast<ptrdiff_t>(place));
   ++page_.edits;
