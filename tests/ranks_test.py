@@ -303,11 +303,14 @@ class FaultTest(JobTest):
     rounds = int(os.environ.get("RANKS_ROUNDS", 25 if LONG else 1))
 
     def disturb(self, sign, launcher, words):
+        arguments = [*self.save(sharded_pages.small(batch=48)), "--shards", 6, "--steps", 1]
+        whole = launching.cost(lambda: launching.run(3, arguments, launcher))
         for round_number in range(self.rounds):
             chance = random.Random(f"{sign} {launcher} {round_number}")
             with self.subTest(launcher=launcher, signal=sign.name, round=round_number):
                 self.start(launcher)
-                time.sleep(0.5 + chance.random() * 1.5)
+                launching.wait_for_steps(self.ranks, whole)
+                time.sleep(chance.random() * 1.5)
                 rank = chance.choice(sorted(self.ranks))
                 os.kill(self.ranks[rank], sign)
                 output, took = self.ended(30)
@@ -433,7 +436,7 @@ class SnapshotTest(JobTest):
         self.process = launching.start(1, [*page, *self.arguments(folder, 10_000_000, 50)], None)
         self.addCleanup(self.end)
         launching.wait_for(lambda: (folder / "LATEST").exists())
-        os.kill(self.process.pid, signal.SIGSTOP)  # so that its files stay
+        launching.stop(self.process.pid)  # so that its files stay
         unfinished = folder / ".weft-1-0.tmp"
         unfinished.write_text("what the first one writes")
         before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -457,7 +460,7 @@ class SnapshotTest(JobTest):
         self.process = launching.start(1, [*page, *self.arguments(folder, 10_000_000, 50)], None)
         self.addCleanup(self.end)
         launching.wait_for(lambda: (folder / "LATEST").exists())
-        os.kill(self.process.pid, signal.SIGSTOP)
+        launching.stop(self.process.pid)
         folder.rename(self.path / "moved")
         folder.mkdir()
         os.kill(self.process.pid, signal.SIGCONT)

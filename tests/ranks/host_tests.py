@@ -68,6 +68,10 @@ class HostTest(unittest.TestCase):
         program = self.hosts[language][1]
         return process, launching.wait_for(lambda: (found := launching.ranks_of(process, program)) and len(found) == ranks and found)
 
+    def cost(self, launcher, language, made):
+        """What a job of one step takes of processors."""
+        return launching.cost(lambda: self.run_host(launcher, language, 2, self.arguments(made, 1)))
+
     def ended(self, process, ranks):
         output, _ = process.communicate(timeout=40)
         self.assertNotEqual(process.returncode, 0, output)
@@ -137,8 +141,9 @@ class HostTest(unittest.TestCase):
         made.save(self.path)
         for launcher, language in self.each():
             with self.subTest(launcher=launcher, host=language):
+                whole = self.cost(launcher, language, made)
                 process, ranks = self.start(launcher, language, self.arguments(made, 10_000_000, deadline=2000))
-                time.sleep(2)
+                launching.wait_for_steps(ranks, whole)
                 os.kill(ranks[1], signal.SIGSTOP)
                 output = self.ended(process, ranks)
                 for word in ("rank 0 (", "waited 2 s", "rank 1 (", "does not answer", "step "):
@@ -150,8 +155,9 @@ class HostTest(unittest.TestCase):
         made.save(self.path)
         for launcher in LAUNCHERS:
             with self.subTest(launcher=launcher):
+                whole = self.cost(launcher, "Python", made)
                 process, ranks = self.start(launcher, "Python", self.arguments(made, 10_000_000))
-                time.sleep(2)
+                launching.wait_for_steps(ranks, whole)
                 began = time.monotonic()
                 os.kill(ranks[1], signal.SIGINT)
                 output = self.ended(process, ranks)

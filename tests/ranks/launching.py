@@ -1,6 +1,8 @@
 """Starts `weft run --shards` on the processes of a launcher of MPI, and reads what came of it."""
 import os
 import pathlib
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -82,6 +84,39 @@ def descends(process, ancestor):
         except OSError:
             return False
     return False
+
+
+def status(process):
+    """What /proc tells of a process or thread, from its state on; None where it is gone."""
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return None
+
+
+def processor_time(process):
+    """In seconds; 0 where it is gone."""
+    fields = status(process)
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0
+
+
+def cost(run_it):
+    """What the processes of a call that waits for them take of processors, in seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run_it()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def wait_for_steps(ranks, whole):
+    """Until a job is at its steps: each rank has taken more of processors than a job of one step in all, which is `whole` seconds."""
+    wait_for(lambda: all(processor_time(rank) > whole for rank in ranks.values()), 60)
+
+
+def stop(process):
+    """SIGSTOP, until no thread does anything any more: a call to the kernel that is on its way comes to its end first."""
+    os.kill(process, signal.SIGSTOP)
+    wait_for(lambda: all((status(f"{process}/task/{thread}") or "T")[0] == "T" for thread in os.listdir(f"/proc/{process}/task")))
 
 
 def wait_for(condition, seconds=30):

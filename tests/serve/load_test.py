@@ -64,10 +64,10 @@ class Load(ServerTest):
         for thread in senders:
             thread.join()
         seconds = time.time() - start
+        self.wait_for(lambda: all(samples) or wrong, "each listener hears of a value")
         done.set()
         print(f"{REQUESTS / seconds:.0f} requests a second beside {LISTENERS} listeners")
         self.assertEqual(wrong, [])
-        self.assertTrue(all(count > 0 for count in samples), samples)
         self.server.post(f"/v1/runs/{run['id']}/stop")
         self.finish(run, "stopped")
 

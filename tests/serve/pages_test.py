@@ -276,11 +276,11 @@ class Recovery(ServerTest):
         dice = random.Random(5)
         journals = self.folder / "state"
 
-        def edit(path, most):
-            """Edits until the server is gone or `most` are done; the texts that may be found: after the last answer, and after what came next."""
-            known = self.server.call("GET", path + "/text", raw=True)[2]
-            last, after = known, known
-            for _ in range(most):
+        def edit(path, killer):
+            """Edits until the server is gone, which `killer` sees to once the first is answered; the texts that may be found: after the last answer,
+            and after what came next."""
+            last = None
+            while True:
                 note = {"op": "set", "block": "hidden", "key": "note", "value": dice.choice("abc") * dice.randrange(200000, 400000)}
                 after = None
                 try:
@@ -288,13 +288,14 @@ class Recovery(ServerTest):
                     last = after = self.server.call("GET", path + "/text", raw=True)[2]
                 except (OSError, http.client.HTTPException):
                     break
+                if not killer.ident:
+                    killer.start()
             return last, note["value"].encode() if after is None else b""
 
         _, path = self.open()
         for round_ in range(6):
             killer = threading.Timer(dice.uniform(0.3, 0.9) * PATIENCE, lambda: self.server.process.kill())
-            killer.start()
-            last, note = edit(path, 10000)
+            last, note = edit(path, killer)
             killer.join()
             self.server.process.wait()
             files = [file for file in journals.rglob("*") if file.is_file()]

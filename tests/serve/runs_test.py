@@ -286,9 +286,9 @@ class Runs(ServerTest):
         self.assertEqual((frame["sub"], frame["name"]), (sub, "cost.output"))
         self.assertEqual(self.server.get(path + "/breakpoints")["breakpoints"][0]["block"], "cost")
         self.server.call("PATCH", path, {"edits": [{"op": "remove", "block": "cost"}, {"op": "set", "block": "run", "key": "note", "value": "x"}]})
-        self.server.post("/v1/runs", {"page": page})
+        run = self.server.post("/v1/runs", {"page": page})
         self.server.post(path + "/undo")
-        time.sleep(0.1)
+        self.server.wait_for_run(run["id"])
         self.finish(self.server.post("/v1/runs", {"page": page}))
         self.assertEqual(socket.wait_frame()["sub"], sub)
 

@@ -111,15 +111,15 @@ class InterruptedTest(SweepTest):
     def test_signals(self):
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             self.journal.unlink(missing_ok=True)
-            self.write_grid(5000)
-            process = self.start()
+            self.write_grid(POINTS)
+            process = self.start("--jobs", "1")  # so that it is not at its end by then
             eventually(lambda: self.size() > 5000)
             process.send_signal(number)
             said = process.communicate()
             self.assertEqual(process.returncode, status)
             self.assertIn("interrupted; what is done is in", said[1])
             self.assertEqual(self.weft().returncode, 0)
-            self.check_whole(5000)
+            self.check_whole(POINTS)
 
     def test_two_at_once(self):
         """A journal has one writer."""

@@ -53,7 +53,7 @@ describe("looks", () => {
       await look("canvas and inspector");
       for (const [panel, read] of [["Plots"], ["Values", "hidden.y"], ["Breakpoints"], ["Variables", "b1"], ["Log"]]) {
         await editor.show(panel);
-        if (read) await editor.details.getByRole("row").filter({ hasText: read }).waitFor();
+        if (read) await editor.details.getByRole("row").filter({ hasText: read }).first().waitFor();
         await look(panel);
       }
       for (const [name, key] of [["commands", "Control+k"], ["find", "Control+f"], ["keys", "?"], ["steps", "Control+F5"], ["breakpoint", "Shift+F9"], ["connect", "w"]]) {
@@ -126,6 +126,8 @@ describe("looks", () => {
       await tab.getByRole("searchbox", { name: "Search blocks" }).fill(type);
       await tab.getByRole("button", { name: new RegExp(`(Add )?${type}\\b`) }).first().tap();
       await editor.block(type.toLowerCase()).waitFor();
+      // told with the server's answer, which brings the block into the middle
+      await editor.eventually(async () => assert.match(await editor.told.textContent(), new RegExp(`^Add ${type.toLowerCase()}: `)));
     }
     const touch = await tab.context().newCDPSession(tab);
     const drag = async (from, to) => {
