@@ -1,5 +1,6 @@
 #include "runtime/page/json_walk.h"
 
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/call_limit.h"
@@ -192,13 +193,44 @@ struct SaxAdapter {
   }
 };
 
+namespace {
+
+/// The characters of a text, where the call may end every 64 KiB: long blanks and strings are single events of the parser.
+class CheckedText {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  explicit CheckedText(const char* at) : at_(at) {}
+  const char& operator*() const { return *at_; }
+  CheckedText& operator++() {
+    constexpr uintptr_t kBytes = 64 << 10;
+    if (reinterpret_cast<uintptr_t>(++at_) % kBytes == 0) CallLimit::CheckNow();
+    return *this;
+  }
+  CheckedText operator++(int) {
+    const CheckedText before = *this;
+    ++*this;
+    return before;
+  }
+  friend bool operator==(const CheckedText&, const CheckedText&) = default;
+
+ private:
+  const char* at_;
+};
+
+}  // namespace
+
 bool JsonWalk::Run(std::string_view text) {
   text_ = text;
   depth_ = 0;
   skip_depth_ = -1;
   stopped_ = false;
   SaxAdapter adapter{*this};
-  return SaxAdapter::Json::sax_parse(text.data(), text.data() + text.size(), &adapter);
+  return SaxAdapter::Json::sax_parse(CheckedText(text.data()), CheckedText(text.data() + text.size()), &adapter);
 }
 
 }  // namespace weft::page

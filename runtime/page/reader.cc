@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/page/formats.h"
 #include "runtime/page/literal_reader.h"
 #include "runtime/page/unicode.h"
@@ -9,6 +10,17 @@
 
 namespace weft {
 namespace {
+
+// Where the first character stands that is no blank; npos: nowhere. The call may end every 64 KiB.
+size_t PastBlanks(std::string_view text) {
+  constexpr size_t kBytes = 64 << 10;
+  for (size_t at = 0; at < text.size(); at += kBytes) {
+    CallLimit::CheckNow();
+    const size_t found = text.substr(at, kBytes).find_first_not_of(" \t\r\n");
+    if (found != text.npos) return at + found;
+  }
+  return text.npos;
+}
 
 // The end of the value that begins at `at`, by counting brackets; npos where the text ends before it.
 size_t SkipValue(std::string_view text, size_t at) {
@@ -96,7 +108,7 @@ ReadPageResult ReadPage(std::string_view bytes, const ReadOptions& options) {
     fail(std::move(utf8).status());
     return result;
   }
-  const size_t first = utf8->find_first_not_of(" \t\r\n");
+  const size_t first = PastBlanks(*utf8);
   if (first == utf8->npos) {
     fail(InvalidArgument("needs a page, found an empty file"));
   } else if ((*utf8)[first] == '\0') {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/page/elements.h"
 #include "runtime/page/unicode.h"
 #include "weft/page/literal.h"
@@ -15,6 +16,10 @@ using page::ElementStore;
 using page::Number;
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
+/// Called for each character that is passed: the call may end every 64 KiB.
+void CheckAt(size_t at) {
+  if (at % (64 << 10) == 0) CallLimit::CheckNow();
+}
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 std::string_view Trim(std::string_view text) {
@@ -50,6 +55,7 @@ DType TypeOfText(std::string_view text) {
   if (text.find('"') != text.npos) return DType::kString;
   bool boolean = false, complex = false, single = false, real = false;
   for (size_t i = 0; i < text.size();) {
+    CheckAt(i);
     if (!std::isalpha(static_cast<unsigned char>(text[i]))) {
       real |= text[i++] == '.';
       continue;
@@ -162,7 +168,7 @@ class TextReader {
   bool AtEnd() const { return at_ >= text_.size(); }
   char Peek() const { return AtEnd() ? '\0' : text_[at_]; }
   void Skip() {
-    while (!AtEnd() && IsSpace(text_[at_])) ++at_;
+    while (!AtEnd() && IsSpace(text_[at_])) CheckAt(++at_);
   }
   Status At(Status status, size_t position) const { return std::move(status).Append(Cat(" at character ", position + 1)); }
   Status Needs(std::string_view what) const {
@@ -172,6 +178,7 @@ class TextReader {
 
   // Reads one element. A token without quotes ends at any of `separators`.
   Status Element(std::string_view separators) {
+    CallLimit::Check();
     Skip();
     const size_t begin = at_;
     if (Peek() == '"' && store_.dtype() == DType::kString) {

@@ -113,6 +113,14 @@ TEST_CASE("Loading, checking and editing a large page end within 100 ms of the d
   std::unique_ptr<Document> document;
   CHECK(seconds([&] { document = Document::Open(runtime, text); }) < 0.13);
   CHECK(document->faults().FirstError().code() == Code::kCancelled);
+  const std::string blanks = std::string(40 << 20, ' ') + "{}";
+  CHECK(seconds([&] { document = Document::Open(runtime, blanks); }) < 0.13);
+  CHECK(document->faults().FirstError().code() == Code::kCancelled);
+  std::string values = "1";
+  for (int i = 1; i < 4'000'000; ++i) values += ";1";
+  const std::string texts = PageOf({Block("b", "Const", {{"value", Cat(R"({"dtype": "DT_INT32", "text": ")", values, R"("})")}})});
+  CHECK(seconds([&] { document = Document::Open(runtime, texts); }) < 0.13);
+  CHECK(document->faults().FirstError().code() == Code::kCancelled);
   // Of a page that was opened without a deadline.
   TestPage page(ChainOf(100000));
   std::vector<Edit> edits;
