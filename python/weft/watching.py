@@ -65,7 +65,9 @@ def _take(function: str, handle: c_void_p, most: int, subscriptions: dict[int, S
     raw, count = (_native.Sample * most)(), c_size_t()
     raw[0].size = sizeof(_native.Sample)
     _native.call(function, handle, raw, most, byref(count))
-    return [_sample(one, subscriptions[one.tag].name if one.tag in subscriptions else "") for one in raw[: count.value]]
+    taken = raw[: count.value]
+    names = {tag: subscriptions[tag].name for tag in {one.tag for one in taken} if tag in subscriptions}
+    return [_sample(one, names.get(one.tag, "")) for one in taken]
 
 
 class Subscription:
@@ -75,12 +77,19 @@ class Subscription:
     """
 
     def __init__(self, session: Session, name: str, options: _native.SubscriptionOptions):
-        self.name = name
+        self._name = name
         self._tag = options.tag
         self._all = session._subscriptions
         self._handle = _native.make("weft_session_subscribe", session._handle, _native.encode(name), byref(options))
         self._all[self._tag] = self
         self._close = weakref.finalize(self, _native.lib.weft_subscription_close, self._handle)
+
+    @property
+    def name(self) -> str:
+        """The value's, as the page calls it now; the last one where an edit took it from the page or the subscription is closed."""
+        if self._close.alive:
+            self._name = _native.strings("weft_subscription_name", self._handle)[0]
+        return self._name
 
     def samples(self, most: int = _MOST_TAKEN) -> list[Sample]:
         """Takes what is ready, at most so many, the oldest first. Does not wait: an event "values" tells when to come."""

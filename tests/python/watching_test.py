@@ -201,6 +201,17 @@ class SubscriptionsTest(unittest.TestCase):
         self.assertEqual(sample.stride, 10)
         np.testing.assert_array_equal(sample.value, np.arange(0, 200, 20))
 
+    def test_names_follow_renames(self):
+        edited = weft.load(counter())
+        with edited.session() as session:
+            subscription = session.subscribe("n.ref")
+            edited.rename("n", "number")
+            session.run()
+            self.assertEqual([sample.name for sample in subscription.samples()], ["number.ref"])
+            self.assertEqual(subscription.name, "number.ref")
+            subscription.close()
+            self.assertEqual(subscription.name, "number.ref")
+
     def test_what_cannot_be_subscribed(self):
         with self.assertRaisesRegex(ValueError, "histogram"):
             self.session.subscribe("n.ref", "median")
