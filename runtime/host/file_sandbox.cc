@@ -96,6 +96,28 @@ RealPlace Follow(const fs::path& path) {
   return place;
 }
 
+/// Whether the letters of an absolute path tell where its folder is: no link is on its way below `base`, where it is the page's to know, and no
+/// ".." comes after a link or after what is none of the folders there.
+bool LeadsAsWritten(const fs::path& path, const fs::path& base) {
+  fs::path place = "/";
+  bool known = true;  // a folder, so that ".." may be followed
+  for (const fs::path& part : path.relative_path().parent_path()) {
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      if (!known || Follow(place / part).path != Follow(place.parent_path()).path) return false;
+      place = place.parent_path();
+      continue;
+    }
+    place /= part;
+    known = IsInside(base, place);
+    struct stat info {};
+    if (known || !IsInside(place, base) || ::lstat(place.c_str(), &info) != 0) continue;
+    if (S_ISLNK(info.st_mode)) return false;
+    known = S_ISDIR(info.st_mode);
+  }
+  return true;
+}
+
 /// Of the system, which tells nothing of what is there.
 bool IsFailure(int error) { return error == EIO || error == ENOMEM || error == ENOSPC || error == EMFILE || error == ENFILE; }
 
@@ -121,6 +143,7 @@ std::string FileSandbox::HintFor(std::string_view name, Access access) const {
   if (std::ranges::any_of(rules_.write, holds) || (!write && std::ranges::any_of(rules_.read, holds))) {
     return "a link on its way leads out of them: allow the folder that it leads to";
   }
+  if (!LeadsAsWritten(rules_.base / given, Normal(rules_.base))) return "write its name without links and '..': then its folder can be allowed";
   return Cat("allow its folder: ", write ? "--write " : "--allow ", folder.string());
 }
 

@@ -131,6 +131,13 @@ TEST_CASE("Files: a refusal says what would allow it in the page's words, never 
   CHECK(Read(files, "out/x.txt") == by_link);
   CHECK(Read(files, "out.txt") == by_link);
   CHECK(Read(files, "nope/../out.txt") == "not_found ()");  // no letters are taken away
+  // A folder that the letters name is not told where it would be another.
+  const std::string unclear = "write its name without links and '..': then its folder can be allowed";
+  CHECK(files.Write("out/new", "1").hint() == unclear);
+  for (const char* name : {"nope/../out/x.txt", "out/../other/x.txt", "../nope/../page/out/x.txt", "../nope/../data/x.txt"}) {
+    INFO(name);
+    CHECK(files.Write(name, "1").hint() == unclear);
+  }
   CHECK(Read(files, "sub/../../other/x.txt") == Cat("permission_denied (allow its folder: --allow ", (place.root / "other").string(), ")"));
   // A page that was opened by a link is not told its real folder.
   const FileSandbox linked(FolderRules::OfPage(place.root / "page_link"));
