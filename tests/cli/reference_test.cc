@@ -55,6 +55,21 @@ TEST_CASE("weft blocks --markdown writes a page for each block and an index", "[
   CHECK(checked.status == 0);
 }
 
+TEST_CASE("weft blocks --markdown takes no misspelt block for a folder", "[cli]") {
+  kit::TemporaryFolder folder;
+  kit::ProgramOptions there;
+  there.folder = folder.path();
+  for (const char* name : {"Addd", "matmul_", "-"}) {
+    const ProgramResult refused = RunWeft({"blocks", "--markdown", name}, there);
+    INFO(name << refused.err);
+    CHECK(refused.status == 1);
+    CHECK(fs::is_empty(folder.path()));
+  }
+  CHECK_THAT(RunWeft({"blocks", "--markdown", "Addd"}, there).err, Contains("Add") && Contains("'./Addd' is a folder that is made"));
+  CHECK(RunWeft({"blocks", "--markdown", "./Addd"}, there).status == 0);
+  CHECK(fs::exists(folder.path() / "Addd" / "README.md"));
+}
+
 TEST_CASE("weft blocks NAME --markdown prints one page", "[cli]") {
   const ProgramResult page = RunWeft({"blocks", "BiasAddGrad", "--markdown"});
   CHECK(page.status == 0);

@@ -99,6 +99,16 @@ int WriteReference(const Registry& registry, const BlocksOptions& options) {
   return kOk;
 }
 
+/// What is no folder yet, and rather a block that was misspelt, or standard output: hundreds of files there would be a nuisance.
+Status CheckFolder(const Registry& registry, const std::string& folder) {
+  std::error_code unknown;
+  if (folder == "-") return InvalidArgument("--markdown writes a file for each block: it needs a folder, found '-'").WithHint("weft blocks NAME --markdown prints one page");
+  if (folder.empty() || folder.find('/') != std::string::npos || std::filesystem::exists(folder, unknown)) return {};
+  const Result<const BlockDef*> block = FindBlock(registry, folder);
+  if (block.ok() || block.status().hint().empty()) return {};
+  return NotFound("there is neither a folder nor a block '", folder, "'").WithHint(Cat(block.status().hint(), "; './", folder, "' is a folder that is made"));
+}
+
 int RunBlocks(const BlocksOptions& options) {
   const auto runtime = OpenRuntime(RuntimeOptions{.threads = 1, .memory_limit = 0}, options.libraries);
   if (!runtime.ok()) {
@@ -112,6 +122,10 @@ int RunBlocks(const BlocksOptions& options) {
   std::string name = options.name;
   if (markdown && name.empty() && registry.Find(options.folder) != nullptr && !std::filesystem::exists(options.folder, unknown)) name = options.folder;
   if (name.empty()) {
+    if (Status status = markdown ? CheckFolder(registry, options.folder) : Status(); !status.ok()) {
+      Report(status, options.json);
+      return kFailed;
+    }
     if (markdown) return WriteReference(registry, options);
     if (!options.json) return ListBlocks(registry, options);
     std::cout << WriteManifest(registry);
