@@ -116,7 +116,7 @@ Result<std::shared_ptr<Buffer>> Buffer::Allocate(DType dtype, int64_t count, con
   auto bytes = CheckedMultiply(count, static_cast<int64_t>(ElementSize(dtype)));
   if (!bytes) return ResourceExhausted("needs memory for ", count, " elements of ", dtype, ", more than any machine has");
   auto buffer = std::make_shared<Buffer>(Key());  // one allocation together with the reference count
-  if (budget && !budget->Reserve(HeldBytes(*bytes))) return budget->Refusal(*bytes);
+  if (budget && !budget->Reserve(HeldBytes(*bytes))) return budget->Refusal(*bytes > 0 ? *bytes : HeldBytes(0));
   buffer->dtype_ = dtype;
   buffer->bytes_ = *bytes;
   buffer->budget_ = budget;

@@ -371,6 +371,21 @@ TEST_CASE("weft blocks lists, tells and suggests", "[cli]") {
   CHECK(single["block"] == "MatMul");
 }
 
+TEST_CASE("weft test and weft convert keep to --memory", "[cli]") {
+  PagePlace place;
+  const std::string file = place.Write("Fill.cases.json", R"({"block": "Fill", "cases": [
+      {"name": "large", "inputs": {"dims": {"dtype": "DT_INT32", "shape": [1], "values": [100000000]},
+                                   "value": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}, "outputs": {}}]})");
+  const ProgramResult test = RunWeft({"test", file, "--memory", "50M"});
+  CHECK(test.status == 1);
+  CHECK_THAT(test.out, Contains("needs 400000000 bytes") && Contains("0 passed, 1 failed"));
+  const std::string page = place.Write("large.page.json", R"({"weft": 1, "page": "large", "blocks": [
+      {"id": "c", "block": "Const", "inputs": {"value": {"dtype": "DT_FLOAT", "shape": [100000000], "file": "none.bin"}}}]})");
+  const ProgramResult convert = RunWeft({"convert", page, "-", "--memory", "50M"});
+  CHECK(convert.status == 1);
+  CHECK_THAT(convert.err, Contains("needs 400000000 bytes"));
+}
+
 TEST_CASE("weft test runs files and folders", "[cli]") {
   PagePlace place;
   auto last_line = [](const std::string& text) {

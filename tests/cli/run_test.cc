@@ -55,6 +55,19 @@ TEST_CASE("A feed that does not fit says what to write", "[cli]") {
   CHECK(RunWeft({"run", page, "--feed", "x.output={{1,2}}"}).out == "sum.z  DT_FLOAT [1,2] {{2,4}}\n");
 }
 
+TEST_CASE("A feed of a file counts in the page's memory before its elements are read", "[cli]") {
+  kit::TemporaryFolder place;
+  const std::string page = place.Write("page.json", kFed);
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (50000000,2,), }\n", mark("\x93NUMPY\x01\x00", 8);
+  mark += static_cast<char>(header.size());
+  const std::string large = place.Write("large.npy", mark + '\0' + header);
+  CHECK_THAT(RunWeft({"run", page, "--memory", "50M", "--feed", "x.output=@" + large}).err, Contains("its data is cut short"));
+  fs::resize_file(large, fs::file_size(large) + 400000000);
+  const ProgramResult run = RunWeft({"run", page, "--memory", "50M", "--feed", "x.output=@" + large});
+  CHECK(run.status == 1);
+  CHECK_THAT(run.err, Contains("the feed of 'x.output' (DT_FLOAT): needs 4000000") && Contains("of the limit of 52428800 are in use"));
+}
+
 TEST_CASE("A Const keeps its shape when it is fed", "[cli]") {
   kit::TemporaryFolder place;
   const std::string page = place.Write("page.json", kFed);

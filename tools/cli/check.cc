@@ -106,6 +106,7 @@ int RunPlan(const PlanOptions& options) {
 struct ConvertOptions {
   std::string in, out;
   std::vector<std::string> allow, libraries;
+  int64_t memory = 0;
   bool json = false;
 };
 
@@ -121,6 +122,7 @@ int RunConvert(const ConvertOptions& options) {
   page.page = options.in;
   page.allow = options.allow;
   page.libraries = options.libraries;
+  page.memory = options.memory;
   LoadedPage loaded = Load(page);
   Diagnostics read;  // what keeps the document from being converted, or is odd in it; the rest is the affair of who runs the page
   size_t others = 0;
@@ -176,6 +178,7 @@ void AddConvert(Program& program) {
   command.Add("out", options->out, "File to write, or - for standard output").Required().Type("OUT");
   command.Add("--allow", options->allow, "Also read values of the page from files in this folder").Type("FOLDER").Repeated();
   AddLibraryOption(command, options->libraries);
+  AddMemoryOption(command, options->memory);
   command.AddFlag("--json", options->json, "Print findings as JSON");
 }
 

@@ -142,7 +142,7 @@ Result<std::string> ReadAll(std::istream& in, const std::string& what) {
 
 }  // namespace
 
-Result<std::string> ReadFile(const std::string& path) {
+Result<std::ifstream> OpenFile(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return InvalidArgument("'", path, "' is a folder, and a file is needed");
   if (fs::exists(path, error) && !fs::is_regular_file(path, error)) return InvalidArgument("'", path, "' is a device or pipe, and a file is needed");
@@ -151,6 +151,11 @@ Result<std::string> ReadFile(const std::string& path) {
   if (!in) {
     return errno == EACCES ? PermissionDenied("cannot open '", path, "': permission denied") : NotFound("cannot open '", path, "': ", std::strerror(errno));
   }
+  return in;
+}
+
+Result<std::string> ReadFile(const std::string& path) {
+  WEFT_ASSIGN_OR_RETURN(std::ifstream in, OpenFile(path));
   return ReadAll(in, Cat("'", path, "'"));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,8 @@ Result<std::vector<std::filesystem::path>> Folders(const std::vector<std::string
 
 /// The file's bytes; the Status says what is wrong with it (not_found, a folder, permission_denied).
 Result<std::string> ReadFile(const std::string& path);
+/// The file, opened for reading: no folder, device or pipe.
+Result<std::ifstream> OpenFile(const std::string& path);
 /// The file that a write to `path` is about: links are followed. Tells before a long run what would fail after it: invalid_argument for
 /// a folder, not_found where the folder to hold it is missing, permission_denied.
 Result<std::string> WritableFile(const std::string& path);

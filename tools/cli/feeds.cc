@@ -44,8 +44,8 @@ Result<Tensor> ReadValue(const std::string& source, DType needed) {
   return std::move(tensor).status();
 }
 
-Result<Tensor> ReadTensor(const std::string& path, DType needed) {
-  auto tensor = ReadNpy(path);
+Result<Tensor> ReadTensor(const std::string& path, DType needed, const std::shared_ptr<MemoryBudget>& budget) {
+  auto tensor = ReadNpy(path, budget);
   if (!tensor.ok()) {
     const bool table = IsTable(path) && tensor.status().code() == Code::kDataLoss && !NumpyName(needed).empty();
     return table ? Status(std::move(tensor).status()).WithHint(TableHint(path, needed)) : std::move(tensor).status();
@@ -56,25 +56,25 @@ Result<Tensor> ReadTensor(const std::string& path, DType needed) {
   return name.empty() ? status : std::move(status).WithHint(Cat("save it as that type: numpy.save('", path, "', array.astype('", name, "'))"));
 }
 
-Result<Tensor> ReadSource(const std::string& source, DType needed, FeedCache* cache) {
+Result<Tensor> ReadSource(const std::string& source, DType needed, const std::shared_ptr<MemoryBudget>& budget, FeedCache* cache) {
   if (!source.starts_with("@")) return ReadValue(source, needed);
-  if (cache == nullptr) return ReadTensor(source.substr(1), needed);
+  if (cache == nullptr) return ReadTensor(source.substr(1), needed, budget);
   const auto key = std::pair(source, needed);
   if (const auto known = cache->find(key); known != cache->end()) return known->second;
-  auto tensor = ReadTensor(source.substr(1), needed);
+  auto tensor = ReadTensor(source.substr(1), needed, budget);
   if (tensor.ok()) cache->emplace(key, *tensor);
   return tensor;
 }
 
 }  // namespace
 
-Status AddFeed(const Graph& graph, const std::string& text, SessionSpec& spec, FeedCache* cache) {
+Status AddFeed(const Graph& graph, const std::string& text, const std::shared_ptr<MemoryBudget>& budget, SessionSpec& spec, FeedCache* cache) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos) return InvalidArgument("--feed needs ID.port=@FILE.npy or ID.port=VALUE, found '", text, "'");
   const std::string name = text.substr(0, equals), source = text.substr(equals + 1);
   WEFT_ASSIGN_OR_RETURN(const ValueRef value, FindOutput(graph, name));
   const DType needed = graph.TypeOf(value);
-  auto tensor = ReadSource(source, needed, cache);
+  auto tensor = ReadSource(source, needed, budget, cache);
   if (!tensor.ok()) {
     const Status& status = tensor.status();
     return Status(status.code(), Cat("the feed of '", name, "' (", needed, "): ", status.message())).WithHint(status.hint());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -14,6 +15,7 @@ using FeedCache = std::map<std::pair<std::string, DType>, Tensor>;
 
 /// Adds ID.port=@FILE.npy, or ID.port=VALUE in the spelling of literals, to the feeds of the session. invalid_argument, with what to write
 /// instead, for a value of another type or in another spelling; what ReadNpy says of a file. `cache` (may be null) saves reading a file again.
-Status AddFeed(const Graph& graph, const std::string& text, SessionSpec& spec, FeedCache* cache = nullptr);
+/// A value of a file counts in the budget.
+Status AddFeed(const Graph& graph, const std::string& text, const std::shared_ptr<MemoryBudget>& budget, SessionSpec& spec, FeedCache* cache = nullptr);
 
 }  // namespace weft::cli

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/npy_strings.h"
 #include "weft/base/float16.h"
+#include "weft/base/workers.h"
 #include "weft/page/writer.h"
 
 namespace weft::cli {
@@ -137,8 +139,8 @@ void ReverseBytes(char* data, int64_t count, size_t size) {
 }
 
 /// Fortran order to C order.
-Result<Tensor> Transposed(const Tensor& tensor) {
-  WEFT_ASSIGN_OR_RETURN(Tensor result, Tensor::Allocate(tensor.dtype(), tensor.shape()));
+Result<Tensor> Transposed(const Tensor& tensor, const std::shared_ptr<MemoryBudget>& budget) {
+  WEFT_ASSIGN_OR_RETURN(Tensor result, Tensor::Allocate(tensor.dtype(), tensor.shape(), budget));
   int rank = tensor.shape().rank();
   size_t size = ElementSize(tensor.dtype());
   std::vector<int64_t> index(static_cast<size_t>(rank), 0);
@@ -174,6 +176,62 @@ Result<Shape> ParseNpyShape(std::string_view text) {
   return Shape::Make(dims);
 }
 
+/// What stands before the elements of a .npy file.
+struct NpyHeader {
+  DType dtype = DType::kInvalid;
+  Shape shape;
+  bool big_endian = false, fortran = false;
+};
+
+Result<NpyHeader> ParseNpyHeader(std::string_view text, FunctionRef<Status(std::string_view)> fault) {
+  const auto descr = Entry(text, "descr", '\'', '\''), shape = Entry(text, "shape", '(', ')');  // "<f4", "2, 3"
+  if (!descr || descr->empty() || std::string_view("<>|=").find(descr->front()) == std::string_view::npos) return fault("its type is none that Weft has");
+  if (!shape) return fault("it has no shape");
+  NpyHeader header;
+  for (const NpyType& type : kNpyTypes) {
+    if (header.dtype == DType::kInvalid && descr->substr(1) == type.code) header.dtype = type.dtype;
+  }
+  if (header.dtype == DType::kInvalid) return fault("its type is none that Weft has");
+  WEFT_ASSIGN_OR_RETURN(header.shape, ParseNpyShape(*shape));
+  header.big_endian = descr->front() == '>';
+  header.fortran = text.find("'fortran_order': True") != std::string_view::npos;
+  return header;
+}
+
+/// Leaves the file at its elements.
+Result<NpyHeader> ReadNpyHeader(std::istream& in, FunctionRef<Status(std::string_view)> fault) {
+  // (Without seeking: it may be a pipe.)
+  const auto take = [&](size_t bytes) {
+    std::string taken(bytes, '\0');
+    in.read(taken.data(), static_cast<std::streamsize>(bytes));
+    taken.resize(static_cast<size_t>(in.gcount()));
+    return taken;
+  };
+  const std::string mark = take(8);
+  if (mark.starts_with("PK")) return fault("it is an archive of arrays (.npz)").WithHint("save one of them by itself: numpy.save");
+  if (mark.size() < 8 || mark.compare(0, 6, "\x93NUMPY") != 0) return fault("it does not start with the mark of one");
+  const std::string count = take(mark[6] != 1 ? 4 : 2);
+  size_t length = 0;
+  for (size_t i = 0; i < count.size(); ++i) length |= static_cast<size_t>(static_cast<unsigned char>(count[i])) << (8 * i);
+  if (length > 10000) return fault("its header is too long");
+  const std::string text = take(length);
+  if (!in) return fault("its header is cut short");
+  return ParseNpyHeader(text, fault);
+}
+
+/// How many bytes are left of the file; of a pipe nobody knows.
+int64_t BytesLeft(std::istream& in) {
+  const std::streamoff here = in.tellg();
+  if (here < 0) {
+    in.clear();
+    return std::numeric_limits<int64_t>::max();
+  }
+  in.seekg(0, std::ios::end);
+  const std::streamoff end = in.tellg();
+  in.seekg(here);
+  return end - here;
+}
+
 }  // namespace
 
 std::string NumpyName(DType dtype) {
@@ -201,38 +259,23 @@ Status SaveResults(const std::string& path, const NamedTensors& results, NpzStri
   return InvalidArgument("results are written as .json or .npz, found '", path, "'");
 }
 
-Result<Tensor> ReadNpy(const std::string& path) {
-  WEFT_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
-  auto fault = [&](std::string_view what) { return DataLoss("'", path, "' is no .npy file that can be read: ", what); };
-  if (bytes.starts_with("PK")) return fault("it is an archive of arrays (.npz)").WithHint("save one of them by itself: numpy.save");
-  if (bytes.size() < 12 || bytes.compare(0, 6, "\x93NUMPY") != 0) return fault("it does not start with the mark of one");
-  bool long_header = bytes[6] != 1;
-  size_t start = long_header ? 12 : 10, length = 0;
-  for (size_t i = 0; i < (long_header ? 4u : 2u); ++i) length |= static_cast<size_t>(static_cast<unsigned char>(bytes[8 + i])) << (8 * i);
-  if (start + length > bytes.size()) return fault("its header is cut short");
-  if (length > 10000) return fault("its header is too long");
-  const std::string_view header = std::string_view(bytes).substr(start, length);
-  const auto descr = Entry(header, "descr", '\'', '\''), shape_text = Entry(header, "shape", '(', ')');  // "<f4", "2, 3"
-  if (!descr || descr->empty() || std::string_view("<>|=").find(descr->front()) == std::string_view::npos) return fault("its type is none that Weft has");
-  if (!shape_text) return fault("it has no shape");
-  DType dtype = DType::kInvalid;
-  for (const NpyType& type : kNpyTypes) {
-    if (dtype == DType::kInvalid && descr->substr(1) == type.code) dtype = type.dtype;
-  }
-  if (dtype == DType::kInvalid) return fault("its type is none that Weft has");
-  WEFT_ASSIGN_OR_RETURN(Shape shape, ParseNpyShape(*shape_text));
-  auto size = CheckedMultiply(shape.count(), static_cast<int64_t>(ElementSize(dtype)));
-  if (!size || start + length + static_cast<size_t>(*size) > bytes.size()) return fault("its data is cut short");
-  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape));
-  if (*size > 0) std::memcpy(tensor.data(), bytes.data() + start + length, static_cast<size_t>(*size));
-  if (descr->front() == '>') {
-    bool complex = IsComplex(dtype);
+Result<Tensor> ReadNpy(const std::string& path, const std::shared_ptr<MemoryBudget>& budget) {
+  WEFT_ASSIGN_OR_RETURN(std::ifstream in, OpenFile(path));
+  const auto fault = [&](std::string_view what) { return DataLoss("'", path, "' is no .npy file that can be read: ", what); };
+  WEFT_ASSIGN_OR_RETURN(const NpyHeader header, ReadNpyHeader(in, fault));
+  const DType dtype = header.dtype;
+  const auto size = CheckedMultiply(header.shape.count(), static_cast<int64_t>(ElementSize(dtype)));
+  if (!size || *size > BytesLeft(in)) return fault("its data is cut short");
+  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, header.shape, budget));
+  if (!in.read(static_cast<char*>(tensor.data()), *size)) return fault("its data is cut short");
+  if (header.big_endian) {
+    const bool complex = IsComplex(dtype);
     ReverseBytes(static_cast<char*>(tensor.data()), tensor.count() * (complex ? 2 : 1), ElementSize(dtype) / (complex ? 2 : 1));
   }
   if (dtype == DType::kBool) {
     for (uint8_t& value : std::span(static_cast<uint8_t*>(tensor.data()), static_cast<size_t>(tensor.count()))) value = value != 0;
   }
-  if (header.find("'fortran_order': True") != std::string_view::npos && shape.rank() > 1) return Transposed(tensor);
+  if (header.fortran && header.shape.rank() > 1) return Transposed(tensor, budget);
   return tensor;
 }
 

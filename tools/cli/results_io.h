@@ -1,6 +1,7 @@
 // Results and feeds as files: JSON, NumPy's .npy and .npz.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +25,8 @@ Status SaveResults(const std::string& path, const NamedTensors& results, NpzStri
 /// What NumPy calls the type ("float32"); empty for types that it has not.
 std::string NumpyName(DType dtype);
 
-/// Reads a .npy file: little or big endian numbers, booleans, complex numbers, in C or Fortran order. data_loss where it is cut short.
-Result<Tensor> ReadNpy(const std::string& path);
+/// Reads a .npy file: little or big endian numbers, booleans, complex numbers, in C or Fortran order. data_loss where it is cut short. The
+/// value counts in the budget (null: in none) before its elements are read.
+Result<Tensor> ReadNpy(const std::string& path, const std::shared_ptr<MemoryBudget>& budget);
 
 }  // namespace weft::cli

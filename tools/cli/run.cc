@@ -204,7 +204,7 @@ int RunPage(const RunCommand& command) {
     return kFailed;
   }
   const std::shared_ptr<Revision> revision = loaded.scope->revision();
-  auto specs = SessionsFor(*revision->graph, command);
+  auto specs = SessionsFor(*revision->graph, loaded.scope->budget(), command);
   if (!specs.ok()) {
     Report(Status(specs.status()).WithPage(command.page.page), command.page.json);
     return kFailed;
@@ -228,14 +228,14 @@ int RunPage(const RunCommand& command) {
 
 }  // namespace
 
-Result<std::vector<SessionSpec>> SessionsFor(const Graph& graph, const RunCommand& command) {
+Result<std::vector<SessionSpec>> SessionsFor(const Graph& graph, const std::shared_ptr<MemoryBudget>& budget, const RunCommand& command) {
   SessionRequest request;
   request.session = command.session;
   request.fetches = command.fetch;
   request.name = "fetch";
   WEFT_ASSIGN_OR_RETURN(std::vector<SessionSpec> sessions, ChooseSessions(graph, request));
   for (SessionSpec& spec : sessions) {
-    for (const std::string& feed : command.feed) WEFT_RETURN_IF_ERROR(AddFeed(graph, feed, spec));
+    for (const std::string& feed : command.feed) WEFT_RETURN_IF_ERROR(AddFeed(graph, feed, budget, spec));
   }
   return sessions;
 }

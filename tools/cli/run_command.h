@@ -30,8 +30,8 @@ struct RunCommand {
   TrendAxis axis() const { return logarithmic ? TrendAxis::kLogarithmic : TrendAxis::kLinear; }
 };
 
-/// The sessions that the command means, with its feeds.
-Result<std::vector<SessionSpec>> SessionsFor(const Graph& graph, const RunCommand& command);
+/// The sessions that the command means, with its feeds, which count in the budget.
+Result<std::vector<SessionSpec>> SessionsFor(const Graph& graph, const std::shared_ptr<MemoryBudget>& budget, const RunCommand& command);
 /// The mean of a tensor's elements, for a plot.
 double NumberOf(const Tensor& tensor);
 int TerminalWidth();

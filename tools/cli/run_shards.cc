@@ -53,7 +53,7 @@ class ShardRun {
 Status ShardRun::Load() {
   loaded_ = cli::Load(command_.page);
   if (loaded_.diagnostics.has_errors()) return loaded_.diagnostics.FirstError();
-  WEFT_ASSIGN_OR_RETURN(std::vector<SessionSpec> specs, SessionsFor(loaded_.scope->graph(), command_));
+  WEFT_ASSIGN_OR_RETURN(std::vector<SessionSpec> specs, SessionsFor(loaded_.scope->graph(), loaded_.scope->budget(), command_));
   if (specs.size() != 1) return InvalidArgument("one session can be cut into shards, the page has ", specs.size()).WithHint("choose one: --session ID");
   spec_ = std::move(specs.front());
   return Check();

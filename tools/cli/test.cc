@@ -16,6 +16,7 @@ namespace {
 struct TestOptions {
   std::vector<std::string> paths, blocks, libraries;
   int threads = 0;
+  int64_t memory = 0;
   bool json = false, quiet = false;
 };
 
@@ -78,7 +79,7 @@ int RunTest(const TestOptions& given) {
     std::cerr << "weft test: " << Colored("error:", 31) << " a case file, or a folder of them, is needed\nweft test --help tells more\n";
     return kWrongUse;
   }
-  auto runtime = OpenRuntime(RuntimeOptions{.threads = options.threads, .memory_limit = 0}, options.libraries);
+  auto runtime = OpenRuntime(RuntimeOptions{.threads = options.threads, .memory_limit = options.memory}, options.libraries);
   if (!runtime.ok()) {
     Report(runtime.status(), options.json);
     return kFailed;
@@ -124,6 +125,7 @@ void AddTest(Program& program) {
                                 "  weft test tests/blocks\n  weft test my.cases.json\n  weft test tests/blocks --blocks MatMul BiasAdd\n"
                                 "  weft test --library ./libmine.so mine.cases.json", options, RunTest);
   command.Add("paths", options->paths, "Case files (NAME.cases.json), or folders of them").Type("FILE-OR-FOLDER");
+  AddMemoryOption(command, options->memory);
   command.Add("--blocks", options->blocks,
                    "Only cases of these blocks; 'pages' stands for page cases. Libraries among them are taken as by --library")
       .Type("NAME")

@@ -36,16 +36,16 @@ Status ForTargets(const GridPoint& point, bool feed, Use use) {
 }
 
 /// Of every point. A file is read once.
-Status AddFixedFeeds(const Grid& grid, const Graph& graph, FeedCache& cache, SessionSpec& spec) {
+Status AddFixedFeeds(const Grid& grid, const Graph& graph, const std::shared_ptr<MemoryBudget>& budget, FeedCache& cache, SessionSpec& spec) {
   for (const auto& [target, value] : grid.settings) {
-    if (target.feed) WEFT_RETURN_IF_ERROR(AddFeed(graph, FeedOf(grid, target, value), spec, &cache));
+    if (target.feed) WEFT_RETURN_IF_ERROR(AddFeed(graph, FeedOf(grid, target, value), budget, spec, &cache));
   }
   return {};
 }
 
-Status AddFeeds(const Grid& grid, const GridPoint& point, const Graph& graph, SessionSpec& spec) {
+Status AddFeeds(const Grid& grid, const GridPoint& point, const Graph& graph, const std::shared_ptr<MemoryBudget>& budget, SessionSpec& spec) {
   return ForTargets(point, true,
-                    [&](const Target& target, const ParameterValue& value) { return AddFeed(graph, FeedOf(grid, target, value), spec); });
+                    [&](const Target& target, const ParameterValue& value) { return AddFeed(graph, FeedOf(grid, target, value), budget, spec); });
 }
 
 /// The sessions that a point runs, without what is fed.
@@ -146,7 +146,7 @@ void PointRunner::CheckNames(Diagnostics& found) {
   (void)ForTargets(first, true, [&](const Target& target, const ParameterValue&) { return tell(FindOutput(graph, target.name).status()); });
   auto sessions = SessionsFor(grid_, graph);
   if (!sessions.ok()) (void)tell(std::move(sessions).status());
-  else if (!sessions->empty()) (void)tell(AddFixedFeeds(grid_, graph, feeds_, sessions->front()));
+  else if (!sessions->empty()) (void)tell(AddFixedFeeds(grid_, graph, opened.scope->budget(), feeds_, sessions->front()));
 }
 
 void PointRunner::Check(Diagnostics& found) {
@@ -171,8 +171,8 @@ Status PointRunner::RunPoint(const GridPoint& point, std::string& results) {
   const std::shared_ptr<Revision> revision = opened.scope->revision();
   WEFT_ASSIGN_OR_RETURN(std::vector<SessionSpec> sessions, SessionsFor(grid_, *revision->graph));
   for (SessionSpec& spec : sessions) {
-    WEFT_RETURN_IF_ERROR(AddFixedFeeds(grid_, *revision->graph, feeds_, spec));
-    WEFT_RETURN_IF_ERROR(AddFeeds(grid_, point, *revision->graph, spec));
+    WEFT_RETURN_IF_ERROR(AddFixedFeeds(grid_, *revision->graph, opened.scope->budget(), feeds_, spec));
+    WEFT_RETURN_IF_ERROR(AddFeeds(grid_, point, *revision->graph, opened.scope->budget(), spec));
   }
   PageRun run(OpenRunners(opened.scope, revision, std::move(sessions), Keep::kAsked, nullptr, found));
   WEFT_RETURN_IF_ERROR(found.FirstError());
