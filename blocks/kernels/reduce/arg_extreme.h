@@ -130,10 +130,12 @@ struct ArgTasks {
 
   ArgTasks(int64_t outer, int64_t size, int64_t inner, int64_t element_bytes) : columns(1), parts(1), size(size), inner(inner) {
     // Processors do not fetch short runs of a row ahead.
-    constexpr int64_t kTaskElements = 32768, kRunBytes = 1024, kMostParts = 16;
+    constexpr int64_t kTaskElements = 32768, kRunBytes = 1024, kMostParts = 16, kLeastRows = 64;
     if (outer == 0) return;
     columns = std::max(kTaskElements / size, std::min(inner, kRunBytes / element_bytes));
-    if (DivideUp(outer * inner, columns) < kMostParts) parts = std::clamp<int64_t>(size * inner / kTaskElements, 1, std::min(size, kMostParts));
+    if (DivideUp(outer * inner, columns) >= kMostParts) return;
+    // (Of few rows the results of the parts would be as many as the elements.)
+    parts = std::max<int64_t>(std::min({size * inner / kTaskElements, size / kLeastRows, kMostParts}), 1);
   }
   /// For a position and an accumulator of at most eight bytes each.
   int64_t ScratchBytes() const { return parts == 1 ? 0 : parts * inner * 16; }

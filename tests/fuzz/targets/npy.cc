@@ -7,7 +7,7 @@ namespace weft::fuzz {
 
 void NpyFile(std::string_view bytes) {
   const std::filesystem::path path = ScratchFile("x.npy", bytes);
-  const Result<Tensor> tensor = cli::ReadNpy(path.string());
+  const Result<Tensor> tensor = cli::ReadNpy(path.string(), nullptr);
   if (!tensor.ok()) return CheckStatus(tensor.status());
   const int64_t size = tensor->count() * static_cast<int64_t>(ElementSize(tensor->dtype()));
   Require(size <= static_cast<int64_t>(bytes.size()), "a file of ", bytes.size(), " bytes gives a value of ", size);
