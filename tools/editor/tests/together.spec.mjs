@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe } from "node:test";
-import { check, Editor, serve } from "./lib/editor.mjs";
+import { check, Editor, launch, serve } from "./lib/editor.mjs";
 import { design } from "./lib/pages.mjs";
 import { sample } from "./lib/server.mjs";
 
@@ -32,6 +32,19 @@ describe("together", () => {
     await one.block("loss").getByRole("button", { name: "Pause before loss", exact: true }).waitFor(); // the other name ends like it
     await one.close();
     await two.close();
+  });
+
+  check("a page stays that was opened while the server's list of pages was on its way", async () => {
+    const context = await (await launch()).newContext({ viewport: { width: 1280, height: 800 } });
+    await context.routeWebSocket(/./, (socket) => {
+      const above = socket.connectToServer();
+      socket.onMessage((message) => above.send(message));
+      above.onMessage((message) => setTimeout(() => socket.send(message), 1000));
+    });
+    const editor = await Editor.open(server, "xor.page.json", { context });
+    await editor.tab.waitForTimeout(1500); // the list has come by then
+    assert.ok(await editor.canvas.isVisible());
+    await editor.close();
   });
 
   check("a server that is killed and started again: unsaved edits are recovered", async () => {

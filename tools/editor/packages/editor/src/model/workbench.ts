@@ -54,6 +54,8 @@ export class Workbench {
   /** Shows blocks in the canvas; set by the canvas that is mounted. */
   reveal: (ids: string[], zoom?: boolean) => void = () => {};
   private readonly editors = new Map<string, PageEditor>();
+  /** Pages that the server's last list had. */
+  private listed: ReadonlySet<string> = new Set();
 
   constructor(readonly client: WeftClient) {
     this.connection = new Cell(client.connection);
@@ -166,7 +168,9 @@ export class Workbench {
     if (event.type === "pages") {
       this.pages.set(event.pages);
       const open = new Set(event.pages.map((p) => p.id));
-      if (!this.restarted.get()) for (const id of this.tabs.get()) if (!open.has(id)) this.forget(id);
+      // A list may be older than the answer that opened a page: only one that has been listed is missed.
+      if (!this.restarted.get()) for (const id of this.tabs.get()) if (!open.has(id) && this.listed.has(id)) this.forget(id);
+      this.listed = open;
       for (const info of event.pages) this.editors.get(info.id)?.info.update((now) => ({ ...now, dirty: info.dirty, path: info.path, name: info.name, on_disk: info.on_disk }));
     } else if (event.type === "bye" && event.reason === "restarted") {
       this.restarted.set(true);
