@@ -19,26 +19,26 @@ const wiring = {
 };
 
 describe("wires", () => {
-  const server = serve({ pages: [sample("xor"), { "types.page.json": wiring, "shapes.page.json": wiring, "fits.page.json": wiring }] });
+  const server = serve({ pages: [sample("xor"), { "wiring.page.json": wiring }] });
 
   check("of a wrong type is refused, with the reason at the pointer", async () => {
-    const editor = await Editor.open(server, "types.page.json");
+    const editor = await Editor.open(server, "wiring.page.json");
     await editor.drag("words.output", "low.x", { hold: true });
     const reason = editor.reason;
     await reason.waitFor();
     assert.match(await reason.innerText(), /DT_STRING|string/i);
     const [pointer, box] = [await editor.middle(editor.port("low.x")), await reason.boundingBox()];
     assert.ok(Math.hypot(box.x - pointer[0], box.y - pointer[1]) < 60, "the reason is at the pointer");
-    const before = await editor.text("types.page.json");
+    const before = await editor.text("wiring.page.json");
     await editor.tab.mouse.up();
     await reason.waitFor({ state: "detached" });
     await editor.tab.waitForTimeout(200);
-    assert.equal(await editor.text("types.page.json"), before, "nothing was wired");
+    assert.equal(await editor.text("wiring.page.json"), before, "nothing was wired");
     await editor.close();
   });
 
   check("of a wrong shape is refused, with both shapes", async () => {
-    const editor = await Editor.open(server, "shapes.page.json");
+    const editor = await Editor.open(server, "wiring.page.json");
     await editor.drag("b.output", "mul.b", { hold: true });
     await editor.reason.waitFor();
     const said = await editor.reason.innerText();
@@ -55,7 +55,7 @@ describe("wires", () => {
   });
 
   check("inputs that fit light up while a wire is drawn", async () => {
-    const editor = await Editor.open(server, "fits.page.json");
+    const editor = await Editor.open(server, "wiring.page.json");
     await editor.drag("a.output", "low.x", { hold: true });
     await editor.eventually(async () => assert.ok((await editor.marked()).includes("low.x")));
     await editor.tab.mouse.up();
