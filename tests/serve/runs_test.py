@@ -292,6 +292,49 @@ class Runs(ServerTest):
         self.finish(self.server.post("/v1/runs", {"page": page}))
         self.assertEqual(socket.wait_frame()["sub"], sub)
 
+    def test_all_names_of_an_edit_are_renamed_at_once(self):
+        page, path = self.open(text=counter(), name="counter")
+        socket = self.connect(page)
+        mine = {"Weft-Client": socket.client}
+        socket.call("subscribe", topic="value", page=page, name="n.ref", session="run", interval_ms=0)
+        socket.call("subscribe", topic="summaries", page=page, names=["n.ref"], interval_ms=16)
+        self.finish(self.server.post("/v1/runs", {"page": page}))
+        self.assertEqual(socket.wait_frame()["name"], "n.ref")
+        self.assertIn("n.ref", socket.wait("values")["values"])
+        point = self.server.post(path + "/breakpoints", {"kind": "condition", "condition": "n.ref >= 2"}, headers=mine)
+        before = self.server.post(path + "/breakpoints", {"kind": "before", "block": "n", "enabled": False}, headers=mine)
+        for _ in range(2):
+            socket.wait("breakpoints")
+        # "n" and "up" change places, and the session has another id.
+        swap = [("n", "t"), ("up", "n"), ("t", "up"), ("run", "train")]
+        self.server.call("PATCH", path, {"edits": [{"op": "rename", "block": old, "to": new} for old, new in swap]})
+        points = self.server.get(path + "/breakpoints")["breakpoints"]
+        self.assertEqual([(each["id"], each["condition"], each["block"]) for each in points], [(point["id"], "up.ref >= 2", None), (before["id"], None, "up")])
+        self.assertEqual(socket.wait("breakpoints")["breakpoints"], points)
+        run = self.server.post("/v1/runs", {"page": page, "session": "train", "steps": 3})
+        session = self.server.wait_for_run(run["id"], "paused")["sessions"][0]
+        self.assertEqual((session["id"], session["runs"], session["pause"]["breakpoint"]), ("train", 2, point["id"]))
+        self.assertEqual(socket.wait_frame()["name"], "up.ref")
+        self.assertEqual(list(socket.wait("values")["values"]), ["up.ref"])
+        self.server.call("DELETE", f"{path}/breakpoints/{point['id']}")
+        self.server.post(f"/v1/runs/{run['id']}/resume")
+        self.finish(run)
+
+    def test_breakpoints_wait_for_a_session_under_the_names_of_the_page(self):
+        page, path = self.open()
+        socket = self.connect()
+        mine = {"Weft-Client": socket.client}
+        self.server.call("PATCH", path, {"edits": [{"op": "disconnect", "to": "squared.x"}]})
+        self.server.post(path + "/breakpoints", {"kind": "condition", "condition": "loss.output < 1e9"}, headers=mine)
+        self.server.call("PATCH", path, {"edits": [{"op": "rename", "block": "loss", "to": "cost"}]})
+        self.assertEqual(self.server.get(path + "/breakpoints")["breakpoints"][0]["condition"], "cost.output < 1e9")
+        self.server.call("PATCH", path, {"edits": [{"op": "connect", "from": "error.z", "to": "squared.x"}]})
+        run = self.server.post("/v1/runs", {"page": page})
+        pause = self.server.wait_for_run(run["id"], "paused")["sessions"][0]["pause"]
+        self.assertIn(": cost.output is 0.", pause["text"])
+        self.server.post(f"/v1/runs/{run['id']}/resume")
+        self.finish(run)
+
     def test_each_value_in_batches(self):
         page, path = self.open()
         socket = self.connect()

@@ -118,9 +118,22 @@ void Breakpoints::Detach(bool of_fetches) {
   }
 }
 
-void Breakpoints::Rename(const std::string& from, const std::string& to) {
+void Breakpoints::Rename(const Renames& renames) {
+  bool renamed = false;
   for (PageBreakpoint& breakpoint : breakpoints_) {
-    if (breakpoint.block == from) breakpoint.block = to;
+    renamed |= FollowId(breakpoint.block, renames);
+    renamed |= FollowName(breakpoint.condition, renames);
+    for (PageBreakpoint::InSession& in : breakpoint.in_sessions) FollowId(in.session, renames);
+  }
+  if (renamed) Publish();
+}
+
+void Breakpoints::Resume() {
+  for (OpenSession* session : sessions_.All()) {
+    const auto has = [&](const PageBreakpoint::InSession& in) { return in.session == session->id && in.of_fetches == session->of_fetches; };
+    for (PageBreakpoint& breakpoint : breakpoints_) {
+      if (std::none_of(breakpoint.in_sessions.begin(), breakpoint.in_sessions.end(), has)) Insert(breakpoint, *session);
+    }
   }
 }
 

@@ -39,7 +39,9 @@ class Breakpoints {
   void InsertAll(OpenSession& session);
   /// The sessions of the page, or the one of fetches, go.
   void Detach(bool of_fetches);
-  void Rename(const std::string& from, const std::string& to);
+  void Rename(const Renames& renames);
+  /// The page has changed: those that a session could not take before, it may now.
+  void Resume();
   /// The id of the one that pauses the session; empty where none does.
   std::string Pausing(const OpenSession& session) const;
   /// The client is gone: its breakpoints go, and what they pause goes on. False where it had none.

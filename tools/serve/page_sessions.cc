@@ -57,8 +57,22 @@ Json SummaryOf(weft_results* results, size_t index, bool statistics, int64_t fir
   return summary;
 }
 
-void FollowRename(std::string& value, const std::string& from, const std::string& to) {
-  if (value.compare(0, from.size() + 1, from + ".") == 0) value.replace(0, from.size(), to);
+bool FollowId(std::string& id, const Renames& renames) {
+  const auto renamed = std::find_if(renames.begin(), renames.end(), [&](const auto& rename) { return rename.first == id; });
+  if (renamed != renames.end()) id = renamed->second;
+  return renamed != renames.end();
+}
+
+bool FollowName(std::string& name, const Renames& renames) {
+  for (const auto& [from, to] : renames) {
+    StringsHandle now;
+    if (weft_name_renamed(name.c_str(), from.c_str(), to.c_str(), now.out(), nullptr) != WEFT_OK) continue;
+    std::string renamed = TextOf(now);
+    if (renamed == name) continue;
+    name = std::move(renamed);
+    return true;
+  }
+  return false;
 }
 
 // ---- which there are -------------------------------------------------------------------------------------------------------
@@ -236,14 +250,15 @@ void PageSessions::FeedTo(OpenSession& session) {
   for (const auto& [name, value] : feeds_) weft_session_feed(session.handle.get(), name.c_str(), &value->buffer, nullptr);
 }
 
-void PageSessions::Rename(const std::string& from, const std::string& to) {
+void PageSessions::Rename(const Renames& renames) {
   std::map<std::string, std::unique_ptr<OwnedBuffer>> renamed;
   for (auto& [name, value] : feeds_) {
     std::string now = name;
-    FollowRename(now, from, to);
+    FollowName(now, renames);
     renamed[now] = std::move(value);
   }
   feeds_ = std::move(renamed);
+  for (OpenSession& session : page_) FollowId(session.id, renames);
 }
 
 void PageSessions::PublishFeeds() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/serve/engine.h"
@@ -15,6 +16,13 @@
 namespace weft::serve {
 
 class Document;
+
+/// The blocks that an edit has renamed, all at once: from, to.
+using Renames = std::vector<std::pair<std::string, std::string>>;
+/// Has the id of a block follow it. False where it stays.
+bool FollowId(std::string& id, const Renames& renames);
+/// The same for the name of a value, or a condition on one.
+bool FollowName(std::string& name, const Renames& renames);
 
 /// A session of the engine.
 struct OpenSession {
@@ -71,8 +79,8 @@ class PageSessions {
   void Unfeed(const std::string& name);
   /// Gives a session that was just opened all that is fed.
   void FeedTo(OpenSession& session);
-  /// A block has another id: what is fed to it follows.
-  void Rename(const std::string& from, const std::string& to);
+  /// What is fed follows, and sessions go by the ids that their blocks have now.
+  void Rename(const Renames& renames);
 
  private:
   std::vector<OpenSession*> ByPreference();
@@ -91,7 +99,4 @@ class PageSessions {
 std::string ShortText(const weft_view* view);
 /// The protocol's summary of a value.
 Json SummaryOf(weft_results* results, size_t index, bool statistics, int64_t first);
-/// Has the name of a value follow its block's.
-void FollowRename(std::string& value, const std::string& from, const std::string& to);
-
 }  // namespace weft::serve

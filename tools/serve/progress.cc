@@ -97,6 +97,12 @@ void ProgressWatches::Remove(const Client& client, const std::string& topic) {
   ChooseEvents();
 }
 
+void ProgressWatches::Rename(const Renames& renames) {
+  for (SummaryWatch& watch : summaries_) {
+    for (std::string& name : watch.names) FollowName(name, renames);
+  }
+}
+
 void ProgressWatches::RunStarts() {
   TakeProgress();
   times_.Clear();

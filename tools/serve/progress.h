@@ -63,6 +63,7 @@ class ProgressWatches {
   bool any() const { return !ticks_.empty() || !summaries_.empty(); }
   /// A run starts: what is known of blocks is of it alone.
   void RunStarts();
+  void Rename(const Renames& renames);
   /// There are other sessions: they report what is wanted.
   void SessionsChanged();
   /// Sends what is due of a run, the protocol's Run or null. True where something waits for its time.

@@ -203,13 +203,16 @@ void Runner::Feed(const std::string& name, std::unique_ptr<OwnedBuffer> value) {
 }
 
 void Runner::Edited(const Json& renamed) {
+  Renames renames;
+  for (const Json& pair : renamed) renames.emplace_back(pair[0].get<std::string>(), pair[1].get<std::string>());
   const Lock lock(mutex_);
-  for (const Json& pair : renamed) {
-    const std::string from = pair[0].get<std::string>(), to = pair[1].get<std::string>();
-    breakpoints_.Rename(from, to);
-    values_.Rename(from, to);
-    sessions_.Rename(from, to);
+  if (!renames.empty()) {
+    breakpoints_.Rename(renames);
+    values_.Rename(renames);
+    progress_.Rename(renames);
+    sessions_.Rename(renames);
   }
+  breakpoints_.Resume();
   values_.Resume();
 }
 

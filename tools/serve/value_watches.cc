@@ -110,8 +110,11 @@ void ValueWatches::Resume() {
   }
 }
 
-void ValueWatches::Rename(const std::string& from, const std::string& to) {
-  for (ValueWatch& watch : watches_) FollowRename(watch.name, from, to);
+void ValueWatches::Rename(const Renames& renames) {
+  for (ValueWatch& watch : watches_) {
+    FollowName(watch.name, renames);
+    FollowId(watch.session, renames);
+  }
 }
 
 void ValueWatches::SendSamples() {

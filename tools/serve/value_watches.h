@@ -55,7 +55,7 @@ class ValueWatches {
   void Detach(bool of_fetches);
   /// There are other sessions, or values: those that wait for theirs look for them.
   void Resume();
-  void Rename(const std::string& from, const std::string& to);
+  void Rename(const Renames& renames);
   /// Sends what sessions have ready.
   void SendSamples();
 
