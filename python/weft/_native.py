@@ -220,6 +220,7 @@ FAILING = {
     "weft_page_inputs_for": (HANDLE, TEXT, OUT),
     "weft_page_outputs_for": (HANDLE, TEXT, OUT),
     "weft_page_edits": (HANDLE, POINTER(c_uint64)),
+    "weft_name_renamed": (TEXT, TEXT, TEXT, OUT),
     "weft_page_edit": (HANDLE, TEXT, c_int32, OUT),
     "weft_page_undo": (HANDLE, OUT),
     "weft_page_redo": (HANDLE, OUT),

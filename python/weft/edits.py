@@ -28,6 +28,18 @@ def _element(element: Any) -> Any:
     return element.decode() if isinstance(element, bytes) else element
 
 
+Renames = Sequence[tuple[str, str]]  # blocks that one edit has renamed: from, to
+
+
+def renamed(name: str, renames: Renames) -> str:
+    """The name of a value as it is after the renames of an edit."""
+    for old, new in renames:
+        now = _native.strings("weft_name_renamed", *map(_native.encode, (name, old, new)))[0]
+        if now != name:
+            return now
+    return name
+
+
 @dataclasses.dataclass(frozen=True)
 class Changes:
     """What is different on a page after edits, by ids."""
@@ -50,6 +62,9 @@ class Edits:
     _handle: Any
     _changes: Changes = Changes()
 
+    def _follow(self, renames: Renames) -> None:
+        """An edit was made that has renamed these blocks."""
+
     def edit(self, *edits: Mapping[str, Any], strict: bool = False, open_inputs: bool = False) -> list[dict[str, Any]]:
         """Makes edits as weft/capi/edit.h writes them: {"op": "connect", "from": "a.z", "to": "y.x"}.
 
@@ -58,7 +73,7 @@ class Edits:
         `changes`.
         """
         mode = _native.EDIT_OPEN_INPUTS if open_inputs else _native.EDIT_STRICT if strict else _native.EDIT_APPLY
-        inverse, self._changes = self._apply("weft_page_edit", json.dumps(edits).encode(), mode)
+        inverse = self._make("weft_page_edit", json.dumps(edits).encode(), mode)
         return json.loads(inverse)
 
     def try_edit(self, *edits: Mapping[str, Any]) -> Changes:
@@ -99,8 +114,14 @@ class Edits:
 
     def _step(self, function: str, left: int) -> bool:
         if left:
-            self._changes = self._apply(function)[1]
+            self._make(function)
         return left > 0
+
+    def _make(self, function: str, *arguments: Any) -> str:
+        edits, self._changes = self._apply(function, *arguments)
+        if self._changes.renamed:
+            self._follow(self._changes.renamed)
+        return edits
 
     def add(self, id: str, block: str, inputs: Mapping[str, Any] | None = None, attrs: str | Mapping[str, Any] | None = None,
             layout: Sequence[float] | None = None) -> list[dict[str, Any]]:

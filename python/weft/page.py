@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _host, _native, blocks as host_blocks
-from .edits import Edits
+from .edits import Edits, Renames, renamed
 from .errors import Diagnostic
 from .inspect import Inspecting
 from .page_run import PageRun
@@ -286,7 +286,8 @@ class Page(Edits, Inspecting):
         else:
             self._handle = _native.make("weft_page_load_file", runtime._handle, _native.encode(source), byref(options))
         self._runtime = runtime
-        self._sessions: dict[tuple, Session] = {}
+        self._sessions: dict[tuple, Session] = {}  # that `run` made, by their ids and fetches
+        self._opened: weakref.WeakSet[Session] = weakref.WeakSet()
         self._told = options.print, options.file_access  # which the engine calls until the last session has ended
         self._close = weakref.finalize(self, _native.lib.weft_page_close, self._handle)
 
@@ -306,6 +307,14 @@ class Page(Edits, Inspecting):
 
     def __exit__(self, *_: Any) -> None:
         self.close()
+
+    def _follow(self, renames: Renames) -> None:
+        ids = dict(renames)
+        for (id, *names), session in list(self._sessions.items()):
+            del self._sessions[id, *names]
+            self._sessions[ids.get(id, id), *(renamed(name, renames) for name in names)] = session
+        for session in list(self._opened):
+            session._follow(renames)
 
     # ---- running ----
 

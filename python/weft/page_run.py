@@ -50,7 +50,8 @@ class PageRun:
         options = _native.PageRunOptions(keep_asked=keep == "asked")
         self._page = page
         self._handle = _native.make("weft_page_run_open", page._handle, byref(options))
-        self._opened: dict[str, Session] = {}
+        self._ids = self.sessions  # when they were opened
+        self._opened: dict[int, Session] = {}  # by their places
         called: list[Any] = [page._told]
         self._called = called
         self._close = weakref.finalize(self, _close_run, self._handle, called)
@@ -61,17 +62,21 @@ class PageRun:
 
     @property
     def sessions(self) -> list[str]:
-        """The ids of the sessions, in page order; of a page without a ClientSession "default"."""
+        """The ids of the sessions, in page order, as the page calls them now; of a page without a ClientSession "default"."""
         return _native.strings("weft_page_run_sessions", self._handle)
 
     def session(self, id: str | None = None) -> Session:
-        """One of the sessions, or the first: for events, breakpoints, subscriptions, feeds and pauses. It ends with the run of the page."""
-        id = self.sessions[0] if id is None else id
-        if id not in self._opened:
-            handle = _native.make("weft_page_run_session", self._handle, _native.encode(id))
-            self._opened[id] = _SessionOfRun(self, handle)
-            self._called.append(self._opened[id]._on_event)
-        return self._opened[id]
+        """One of the sessions, or the first: for events, breakpoints, subscriptions, feeds and pauses. It ends with the run of the page.
+
+        `id`: as the page calls it now, or did when the run was opened.
+        """
+        ids = self.sessions
+        place = 0 if id is None else next((known.index(id) for known in (ids, self._ids) if id in known), -1)
+        if place not in self._opened:
+            handle = _native.make("weft_page_run_session", self._handle, _native.encode(ids[0] if id is None else id))
+            self._opened[place] = _SessionOfRun(self, handle)
+            self._called.append(self._opened[place]._on_event)
+        return self._opened[place]
 
     def close(self) -> None:
         """Cancels what runs, waits until it has ended, and ends the sessions. What they left stays readable through views and arrays."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _native
 from .debug import Breakpoint, Debugging
+from .edits import Renames, renamed
 from .errors import CancelledError
 from .values import Results, View, to_array, to_buffer
 from .watching import EventCallback, Subscription, Watching
@@ -72,7 +73,9 @@ class Session(Watching, Debugging):
 
     def _take(self, page: Page, handle: c_void_p) -> None:
         self._page = page
-        self._fed: dict[str, tuple[np.ndarray, int]] = {}
+        self._fed: dict[str, tuple[np.ndarray, int]] = {}  # by names as the page has them
+        self._fed_for_run: list[str] = []  # and only for the run in progress
+        page._opened.add(self)
         self._handle = handle
         self._breakpoints: set[Breakpoint] = set()
         self._subscriptions: dict[int, Subscription] = {}
@@ -107,11 +110,11 @@ class Session(Watching, Debugging):
         the start of one run to that of the next. A run that fails or is cancelled leaves variables and results as they were, and raises
         Error or CancelledError. Ctrl-C cancels the run and raises KeyboardInterrupt.
         """
-        fed: list[str] = []
+        self._fed_for_run = []
         try:
             for name, value in (feeds or {}).items():
                 self._give("weft_session_feed", name, *to_array(value, None))
-                fed.append(name)
+                self._fed_for_run.append(name)
             options = run_options(steps, deadline, interval)
             if threading.current_thread() is threading.main_thread():
                 _native.call("weft_session_start", self._handle, byref(options))
@@ -119,7 +122,7 @@ class Session(Watching, Debugging):
             else:  # signals go to the main thread: nothing can interrupt this one
                 _native.call("weft_session_run", self._handle, byref(options))
         finally:
-            self._take_back(fed)
+            self._take_back(self._fed_for_run)
         return self
 
     def _take_back(self, names: list[str]) -> None:
@@ -128,6 +131,10 @@ class Session(Watching, Debugging):
                 self._give("weft_session_feed", name, *self._fed[name])
             else:
                 _native.call("weft_session_unbind", self._handle, _native.encode(name))
+
+    def _follow(self, renames: Renames) -> None:
+        self._fed = {renamed(name, renames): value for name, value in self._fed.items()}
+        self._fed_for_run[:] = [renamed(name, renames) for name in self._fed_for_run]
 
     def start(self, steps: int = UNTIL_STOPPED, *, deadline: float | None = None, interval: float | None = None,
               until: str | None = None) -> None:
@@ -201,12 +208,12 @@ class Session(Watching, Debugging):
         del kept
 
     def bind_input(self, name: str, array: np.ndarray) -> None:
-        """Has each run read `array` as it then is, without a copy. Write it between runs."""
+        """Has each run read `array` as it then is, without a copy. Write it between runs. It stays with the block; see `unbind`."""
         self._bind("weft_session_bind_input", name, array)
         self._fed.pop(name, None)
 
     def bind_output(self, name: str, array: np.ndarray) -> None:
-        """Has each run that succeeds write the value to `array`. Read it between runs."""
+        """Has each run that succeeds write the value to `array`. Read it between runs. It stays with the block; see `unbind`."""
         if not array.flags.writeable:
             raise ValueError("an array that cannot be written cannot be an output")
         self._bind("weft_session_bind_output", name, array)
@@ -226,7 +233,11 @@ class Session(Watching, Debugging):
             raise
 
     def unbind(self, name: str) -> None:
-        """Ends what was fed or bound under this name."""
+        """Ends what was fed or bound under this name: what the page calls the value now, or what it was called when it was given.
+
+        What is fed or bound follows renames. While the page has no such block, nothing is fed and nothing written, and runs go on; it is as
+        before when a block with that id is back.
+        """
         _native.call("weft_session_unbind", self._handle, _native.encode(name))
         self._fed.pop(name, None)
 

@@ -159,6 +159,46 @@ class InputsTest(unittest.TestCase):
         session.run()
         self.assertEqual(y.tolist(), [20, 20])
 
+    def test_what_is_fed_or_bound_follows_renames(self):
+        page = weft.load(doubling(shape=(2,)))
+        session = page.session()
+        x, y = np.float32([5, 6]), np.zeros(2, np.float32)
+        session.feed("x.output", x)
+        session.bind_output("double.z", y)
+        page.edit({"op": "rename", "block": "x", "to": "input"}, {"op": "rename", "block": "double", "to": "twice"})
+        session.run()
+        self.assertEqual(y.tolist(), [10, 12])
+        # For one call; then what was fed before holds again.
+        self.assertEqual(session.run(feeds={"input.output": np.float32([1, 1])})["twice.z"].tolist(), [2, 2])
+        self.assertEqual(session.run()["twice.z"].tolist(), [10, 12])
+        removed = page.remove("twice")
+        session.run()
+        page.edit(*removed)
+        page.set_input("twice.y", np.float32([0, 0]))
+        session.run()
+        self.assertEqual(y.tolist(), [5, 6])
+        session.unbind("double.z")  # as it was bound
+        session.unbind("input.output")
+        self.assertEqual(session.run()["twice.z"].tolist(), [0, 1])
+        self.assertEqual(y.tolist(), [5, 6])
+
+    def test_a_rename_during_a_run_leaves_no_feed_behind(self):
+        page = weft.load(doubling(shape=(2,)))
+        session = page.session()
+        session.on_event(lambda event: "x" in page.blocks and page.rename("x", "input"), "run")
+        session.run(feeds={"x.output": np.float32([1, 1])})
+        session.on_event(None)
+        self.assertIn("input", page.blocks)
+        self.assertEqual(session.run()["double.z"].tolist(), [0, 2])
+
+    def test_sessions_that_a_page_keeps_for_its_fetches_follow_renames(self):
+        page = weft.load(doubling(shape=(2,)))
+        self.assertEqual(page.run(fetch="double.z")["double.z"].tolist(), [0, 2])
+        page.rename("double", "twice")
+        page.add("double", "Multiply", {"x": "x.output", "y": "x.output"})
+        self.assertEqual(page.run(fetch="twice.z")["twice.z"].tolist(), [0, 2])
+        self.assertEqual(page.run(fetch="double.z")["double.z"].tolist(), [0, 1])
+
     def test_what_cannot_be_bound(self):
         session = weft.load(doubling(shape=(2,))).session()
         with self.assertRaises(ValueError):
