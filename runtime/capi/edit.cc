@@ -1,5 +1,6 @@
 // Edits of a loaded page, and their history.
 #include "runtime/capi/objects.h"
+#include "runtime/host/kept_name.h"
 
 using namespace weft;
 using namespace weft::capi;
@@ -96,5 +97,16 @@ weft_status weft_page_edits(weft_page* page, uint64_t* edits, weft_diagnostics**
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
     *edits = object->scope->edits();
     return {};
+  });
+}
+
+weft_status weft_name_renamed(const char* name, const char* from, const char* to, weft_strings** now, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(now, "now"));
+    *now = nullptr;
+    WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
+    WEFT_RETURN_IF_ERROR(NeedPointer(from, "from"));
+    WEFT_RETURN_IF_ERROR(NeedPointer(to, "to"));
+    return GiveText(Renamed(name, from, to), now);
   });
 }

@@ -4,6 +4,7 @@
 
 #include "runtime/capi/dtypes.h"
 #include "runtime/capi/objects.h"
+#include "runtime/plan/id_map.h"
 
 using namespace weft;
 using namespace weft::capi;
@@ -32,12 +33,26 @@ Result<BoundMemory> ReadBoundMemory(const weft_buffer* given) {
   return bound;
 }
 
-/// The name of a value as the page spells it ("x.output").
-Result<std::string> CanonicalName(const SessionObject& session, const char* name) {
-  WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
-  std::shared_ptr<const Graph> graph = session.page->scope->revision()->graph;
-  WEFT_ASSIGN_OR_RETURN(ValueRef value, graph->FindValue(name));
-  return graph->ValueName(value);
+/// The name of a value that is to be bound as an output, as the page spells it, after a look at whether its memory fits.
+Result<std::string> CheckOutput(const Session& session, const char* name, const BufferContent& content) {
+  // The current run may be of the page as it was before an edit, those to come are of the page as it is now: either will do.
+  const std::shared_ptr<const Graph> own = session.graph();
+  std::shared_ptr<const Graph> graph = session.scope().revision()->graph;
+  Result<ValueRef> value = graph->FindValue(name);
+  if (!value.ok() && own->FindValue(name).ok()) {
+    graph = own;
+    value = graph->FindValue(name);
+  }
+  WEFT_RETURN_IF_ERROR(value.status());
+  std::string key = graph->ValueName(*value);
+  const DType needed = graph->TypeOf(*value);
+  if (needed != content.dtype) return InvalidArgument("the value '", key, "' needs ", needed, ", found ", content.dtype);
+  // What an edit has brought the session has not planned yet; a later edit may change what it keeps, too.
+  const ValueRef planned = graph == own ? *value : IdMap(*graph, *own).Value(*value);
+  if (planned.valid() && !session.Keeps(planned)) {
+    return FailedPrecondition("'", key, "' is not kept by this session").WithHint("fetch it, or keep all results");
+  }
+  return key;
 }
 
 void NoteBoundInput(SessionObject& session, const std::shared_ptr<HostMemory>& memory) {
@@ -119,22 +134,22 @@ Result<Tensor> CopyBuffer(const weft_buffer* given, const std::shared_ptr<Memory
 
 weft_status weft_session_feed(weft_session* session, const char* name, const weft_buffer* value, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
     WEFT_RETURN_IF_ERROR(NeedPointer(value, "value"));
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
-    WEFT_ASSIGN_OR_RETURN(std::string key, CanonicalName(*object, name));
     WEFT_ASSIGN_OR_RETURN(Tensor tensor, CopyBuffer(value, object->page->scope->budget()));
-    return object->runner->Feed(key, std::move(tensor));
+    return object->runner->Feed(name, std::move(tensor));
   });
 }
 
 weft_status weft_session_bind_input(weft_session* session, const char* name, const weft_buffer* memory, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
-    WEFT_ASSIGN_OR_RETURN(std::string key, CanonicalName(*object, name));
     WEFT_ASSIGN_OR_RETURN(BoundMemory bound, ReadBoundMemory(memory));
     NoteBoundInput(*object, bound.memory);
     Tensor tensor = Tensor::View(bound.content.dtype, bound.content.shape, bound.memory->data(), bound.memory);
-    WEFT_RETURN_IF_ERROR(object->runner->Feed(key, std::move(tensor)));
+    WEFT_RETURN_IF_ERROR(object->runner->Feed(name, std::move(tensor)));
     bound.memory->ReleaseAtEnd();
     return {};
   });
@@ -142,38 +157,23 @@ weft_status weft_session_bind_input(weft_session* session, const char* name, con
 
 weft_status weft_session_bind_output(weft_session* session, const char* name, const weft_buffer* memory, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
-    WEFT_ASSIGN_OR_RETURN(std::string key, CanonicalName(*object, name));
     WEFT_ASSIGN_OR_RETURN(BoundMemory bound, ReadBoundMemory(memory));
-    // The graph of the session's current plan; a later edit may change whether the value is kept.
-    std::shared_ptr<const Graph> graph = object->runner->session().graph();
-    WEFT_ASSIGN_OR_RETURN(ValueRef value, graph->FindValue(key));
-    DType needed = graph->TypeOf(value);
-    if (needed != bound.content.dtype) return InvalidArgument("the value '", key, "' needs ", needed, ", found ", bound.content.dtype);
-    if (!object->runner->session().Keeps(value)) {
-      return FailedPrecondition("'", key, "' is not kept by this session").WithHint("fetch it, or keep all results");
-    }
-    const std::shared_ptr<HostMemory> memory = bound.memory;
-    std::lock_guard lock(object->bound_mutex);
-    object->bound_outputs.reserve(object->bound_outputs.size() + 1);
-    object->runner->SetOutput(key, OutputWriter(key, std::move(bound)));
-    memory->ReleaseAtEnd();
-    std::erase(object->bound_outputs, key);
-    object->bound_outputs.push_back(std::move(key));
+    WEFT_ASSIGN_OR_RETURN(const std::string key, CheckOutput(object->runner->session(), name, bound.content));
+    const std::shared_ptr<HostMemory> host_memory = bound.memory;
+    WEFT_RETURN_IF_ERROR(object->runner->SetOutput(key, OutputWriter(key, std::move(bound))));
+    host_memory->ReleaseAtEnd();
     return {};
   });
 }
 
 weft_status weft_session_unbind(weft_session* session, const char* name, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
-    WEFT_ASSIGN_OR_RETURN(std::string key, CanonicalName(*object, name));
-    std::unique_lock lock(object->bound_mutex);
-    const bool output = std::ranges::find(object->bound_outputs, key) != object->bound_outputs.end();
-    if (output) object->runner->SetOutput(key, nullptr);
-    std::erase(object->bound_outputs, key);
-    lock.unlock();
-    Status input = object->runner->Feed(key, std::nullopt);
-    return output && input.code() == Code::kNotFound ? Status() : input;
+    const Status output = object->runner->SetOutput(name, nullptr);
+    Status input = object->runner->Feed(name, std::nullopt);
+    return output.ok() && input.code() == Code::kNotFound ? Status() : input;
   });
 }

@@ -5,6 +5,7 @@
 #include <shared_mutex>
 
 #include "runtime/capi/guard.h"
+#include "runtime/host/kept_name.h"
 #include "runtime/host/shared_library.h"
 #include "weft/host/document.h"
 #include "weft/host/inspect.h"
@@ -89,11 +90,10 @@ class SessionObject final : public Object {
   const std::unique_ptr<Modes> modes;
   const std::shared_ptr<Watching> watching;  // what the host observes
 
-  std::mutex bound_mutex;  // of the two below
+  std::mutex bound_mutex;  // of bound_inputs
   /// Inputs are, or were, bound to these: what a view shows of them is copied, since the host writes them again.
   std::vector<std::weak_ptr<const HostMemory>> bound_inputs;
   std::atomic<bool> has_bound_inputs{false};
-  std::vector<std::string> bound_outputs;
 };
 
 /// The sessions of a page that run together.
@@ -101,7 +101,7 @@ class PageRunObject final : public Object {
  public:
   Status MayCall() const override { return sessions.front()->MayCall(); }
   std::vector<std::shared_ptr<SessionObject>> sessions;  // never empty; by PageRun::runners()
-  std::vector<std::string> ids;                          // of the sessions when they were opened
+  std::vector<KeptName> ids;                             // of the sessions
   std::unique_ptr<PageRun> run;                          // ends before its sessions
 };
 

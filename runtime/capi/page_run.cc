@@ -53,7 +53,7 @@ weft_status weft_page_run_open(weft_page* page, const weft_page_run_options* opt
     if (found.has_errors()) return {};
     auto made = std::make_shared<PageRunObject>();
     for (const std::shared_ptr<Runner>& runner : runners) {
-      made->ids.push_back(runner->session().spec().id);
+      made->ids.push_back(KeptName::OfBlock(*object->scope, *revision->graph, runner->session().spec().id));
       made->sessions.push_back(std::make_shared<SessionObject>(object, runner, true));
     }
     made->run = std::make_unique<PageRun>(std::move(runners));
@@ -77,7 +77,9 @@ weft_status weft_page_run_sessions(weft_page_run* run, weft_strings** ids, weft_
   return WithRun(run, problems, [&](PageRunObject& object) -> Status {
     WEFT_RETURN_IF_ERROR(NeedPointer(ids, "ids"));
     *ids = nullptr;
-    return GiveTexts(object.ids, ids);
+    std::vector<std::string> texts;
+    for (const KeptName& id : object.ids) texts.push_back(id.text());
+    return GiveTexts(std::move(texts), ids);
   });
 }
 
@@ -85,7 +87,9 @@ weft_status weft_page_run_session(weft_page_run* run, const char* id, weft_sessi
   return WithRun(run, problems, [&](PageRunObject& object) -> Status {
     WEFT_RETURN_IF_ERROR(NeedPointer(session, "session"));
     *session = nullptr;
-    const auto found = id == nullptr ? object.ids.begin() : std::find(object.ids.begin(), object.ids.end(), id);
+    auto found = object.ids.begin();
+    if (id != nullptr) found = std::ranges::find_if(object.ids, [&](const KeptName& kept) { return kept.text() == id; });
+    if (found == object.ids.end()) found = std::ranges::find(object.ids, id, &KeptName::given);
     if (found == object.ids.end()) return NotFound("there is no session '", id, "'");
     return Give(object.sessions[static_cast<size_t>(found - object.ids.begin())], session);
   });

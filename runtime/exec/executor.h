@@ -8,6 +8,7 @@
 #include "runtime/exec/run_services.h"
 #include "runtime/exec/run_view.h"
 #include "runtime/exec/step_loop.h"
+#include "runtime/state/kept_blocks.h"
 #include "weft/exec/session.h"
 
 namespace weft {
@@ -27,6 +28,11 @@ class Executor {
   /// Null where planning failed, and before.
   const Plan* plan() const { return planned_ == nullptr ? nullptr : &planned_->plan; }
   const std::shared_ptr<Revision>& revision() const { return revision_; }
+  /// From here on the blocks that the session has by name are kept through edits: its ClientSession, or what a host asks for. They are by
+  /// their indices in this revision, in ascending order.
+  void KeepBlocks();
+  using NamedBlocks = std::vector<std::pair<int, KeptBlock>>;
+  const NamedBlocks& named_blocks() const { return named_blocks_; }
 
   /// One run. What fails leaves variables and results as they were.
   Status Execute(uint64_t run, const RunOptions& options);
@@ -52,6 +58,7 @@ class Executor {
   Scope& scope_;
   const std::shared_ptr<Revision> revision_;
   const SessionSpec& spec_;
+  NamedBlocks named_blocks_;
   const Keep keep_;
   std::atomic<bool>& cancelled_;
   RunServices services_;

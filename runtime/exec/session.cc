@@ -55,6 +55,7 @@ Session::Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep, std:
       keep_(keep),
       executor_(std::make_unique<Executor>(*scope_, revision != nullptr ? std::move(revision) : scope_->revision(), *spec_, keep_, cancelled_)),
       names_(std::make_unique<NameCache>()) {
+  executor_->KeepBlocks();
   followed_ = executor_->revision()->number;
   scope_->runs().CountSession(true);
 }

@@ -20,7 +20,8 @@ const SessionSpec* SessionAt(const Graph& graph, int block) {
 /// A session of the page, or the default one, as the edited page describes it; what a host asked for, found again.
 class Follower {
  public:
-  Follower(const Graph& from, const Graph& to, const SessionSpec& spec) : from_(from), to_(to), spec_(spec), id_map_(from, to) {}
+  Follower(const Executor& executor, const Graph& to, const SessionSpec& spec)
+      : from_(*executor.revision()->graph), to_(to), spec_(spec), id_map_(from_, to, BlocksIn(executor.named_blocks(), to)) {}
 
   Result<SessionSpec> Follow() {
     SessionSpec made;
@@ -36,6 +37,12 @@ class Follower {
   }
 
  private:
+  static std::vector<std::pair<int, int>> BlocksIn(const Executor::NamedBlocks& named, const Graph& to) {
+    std::vector<std::pair<int, int>> blocks;
+    for (const auto& [block, kept] : named) blocks.emplace_back(block, kept.In(to));
+    return blocks;
+  }
+
   Status FromPage(SessionSpec& made) const {
     const int block = id_map_.Block(spec_.node);
     if (const SessionSpec* session = SessionAt(to_, block)) {
@@ -115,6 +122,26 @@ class Follower {
 
 }  // namespace
 
+void Executor::KeepBlocks() {
+  const Graph& graph = *revision_->graph;
+  std::set<int> blocks;
+  if (spec_.node >= 0) {
+    blocks.insert(spec_.node);
+  } else if (!IsDefault(spec_)) {
+    blocks.insert(spec_.run.begin(), spec_.run.end());
+    for (const SessionSpec::Fetch& fetch : spec_.fetches) {
+      blocks.insert(fetch.value.node);
+      if (const Result<Wire> wire = ParseWire(fetch.name); wire.ok()) blocks.insert(graph.IndexOf(wire->block));
+    }
+  }
+  NamedBlocks named;
+  for (int block : blocks) {
+    const bool on_page = block >= 0 && block < static_cast<int>(graph.page().blocks.size());
+    if (on_page) named.emplace_back(block, scope_.kept_blocks().Keep(graph, block));
+  }
+  named_blocks_ = std::move(named);
+}
+
 Status Session::CheckAsked() const { return CheckSpec(*executor_->revision(), *spec_); }
 
 Diagnostics Session::faults() const {
@@ -163,7 +190,7 @@ Status Session::FollowTo(Diagnostics& found) {
 
 // Plans what the session asks for in another revision. Where that fails, the first fault, and all of them in `found`.
 Status Session::Take(std::shared_ptr<Revision> revision, Diagnostics& found) {
-  Result<SessionSpec> followed = Follower(*executor_->revision()->graph, *revision->graph, *spec_).Follow();
+  Result<SessionSpec> followed = Follower(*executor_, *revision->graph, *spec_).Follow();
   Status fault;
   if (!followed.ok()) {
     const bool faulty = followed.status().code() == Code::kFailedPrecondition;  // what it asks for is there, and has errors
@@ -179,6 +206,7 @@ Status Session::Take(std::shared_ptr<Revision> revision, Diagnostics& found) {
   auto next = std::make_unique<Executor>(*scope_, std::move(revision), *spec, keep_, cancelled_);
   next->Prepare(found);
   if (found.has_errors()) return found.FirstError();
+  next->KeepBlocks();
   std::lock_guard lock(executor_mutex_);
   next->results().TakeOver(executor_->results());
   executor_.swap(next);

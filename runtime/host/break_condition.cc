@@ -19,6 +19,8 @@ constexpr std::array<std::pair<std::string_view, Comparison>, 6> kSigns = {{
     {">", Comparison::kGreater},
 }};
 
+constexpr std::string_view kSignBegins = "<>=!";
+
 std::string_view Trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t";
   const size_t first = text.find_first_not_of(kSpace);
@@ -59,7 +61,7 @@ bool BreakCondition::Holds(double value) const {
 
 Result<BreakCondition> ParseCondition(std::string_view text) {
   const auto fail = [&] { return InvalidArgument("needs a condition such as run >= 100 or ID.port[0] < 0.5, found '", text, "'").WithPort("condition"); };
-  const size_t at = text.find_first_of("<>=!");
+  const size_t at = text.find_first_of(kSignBegins);
   if (at == std::string_view::npos) return fail();
   BreakCondition condition;
   condition.name = Trimmed(text.substr(0, at));
@@ -75,6 +77,13 @@ Result<BreakCondition> ParseCondition(std::string_view text) {
     return condition;
   }
   return fail();
+}
+
+std::string WithName(std::string_view text, std::string_view name) {
+  const std::string_view before = text.substr(0, text.find_first_of(kSignBegins));
+  const std::string_view written = Trimmed(before);
+  const auto start = static_cast<size_t>(written.data() - text.data());
+  return Cat(text.substr(0, start), name, text.substr(start + written.size()));
 }
 
 bool CanCompare(DType dtype) { return IsIn(dtype, kRealTypes); }

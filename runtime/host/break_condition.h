@@ -24,6 +24,9 @@ struct BreakCondition {
 /// invalid_argument where it is none.
 Result<BreakCondition> ParseCondition(std::string_view text);
 
+/// The condition with another name in it. `text` is one that ParseCondition takes.
+std::string WithName(std::string_view text, std::string_view name);
+
 /// Whether values of the type can be compared: real numbers and bool.
 bool CanCompare(DType dtype);
 /// Whether values of the type can be other than finite.

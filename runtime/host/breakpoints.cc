@@ -3,17 +3,21 @@
 #include <algorithm>
 
 #include "runtime/host/break_condition.h"
+#include "runtime/host/kept_name.h"
 
 namespace weft {
 
 struct Breakpoints::Breakpoint {
-  BreakInfo info;
+  BreakInfo info;  // with names as they were given
   std::optional<BreakCondition> condition;
+  std::optional<KeptName> name;  // of the block, or of the value that the condition compares
   // In the graph that was compiled for.
   int node = -1;                    // whose step it comes before or after; -1: any, or none
   std::optional<NamedValue> value;  // that the condition compares
   bool at_start = false;            // compared before the first step: no step computes the value
 
+  /// With names as the page has them now.
+  BreakInfo Now() const;
   /// The value of one output, or why there is none to look at; what is found is put into words.
   bool Finds(const RunView& view, ValueRef output, BreakHit& hit) const;
 };
@@ -57,14 +61,23 @@ Status CheckIn(const Graph& graph, const BreakSpec& spec, const std::optional<Br
   return InvalidArgument("needs real numbers to compare, found '", condition->name, "' of ", dtype).WithPort("condition");
 }
 
-/// The current run may be of the page as it was before an edit, those to come are of the page as it is now: either will do.
-Status CheckAgainst(const Session& session, const BreakSpec& spec, const std::optional<BreakCondition>& condition) {
+/// The graph that has what is named. The current run may be of the page as it was before an edit, those to come are of the page as it is now:
+/// either will do.
+Result<std::shared_ptr<const Graph>> FindGraph(const Session& session, const BreakSpec& spec, const std::optional<BreakCondition>& condition) {
   const std::shared_ptr<const Graph> own = session.graph(), newest = session.scope().revision()->graph;
   Status status = CheckIn(*own, spec, condition);
-  return status.ok() || own == newest || !CheckIn(*newest, spec, condition).ok() ? status : Status();
+  if (status.ok()) return own;
+  if (own != newest && CheckIn(*newest, spec, condition).ok()) return newest;
+  return status;
 }
 
 }  // namespace
+
+BreakInfo Breakpoints::Breakpoint::Now() const {
+  BreakInfo now = info;
+  if (name) (condition ? now.spec.condition : now.spec.block) = condition ? WithName(info.spec.condition, name->text()) : name->text();
+  return now;
+}
 
 bool Breakpoints::Breakpoint::Finds(const RunView& view, ValueRef output, BreakHit& hit) const {
   const Graph& graph = *view.graph();
@@ -98,8 +111,11 @@ void Breakpoints::Changed() {
 
 Result<uint64_t> Breakpoints::Add(BreakSpec spec) {
   WEFT_ASSIGN_OR_RETURN(std::optional<BreakCondition> condition, CheckSpec(spec));
-  WEFT_RETURN_IF_ERROR(CheckAgainst(runner_.session(), spec, condition));
+  const Session& session = runner_.session();
+  WEFT_ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, FindGraph(session, spec, condition));
   auto point = std::make_unique<Breakpoint>();
+  if (!spec.block.empty()) point->name = KeptName::OfBlock(session.scope(), *graph, spec.block);
+  if (condition && !condition->of_run()) point->name = KeptName::OfValue(session.scope(), *graph, condition->name);
   point->info.spec = std::move(spec);
   point->condition = std::move(condition);
   std::lock_guard lock(mutex_);
@@ -128,7 +144,7 @@ Status Breakpoints::Enable(uint64_t id, bool enabled) {
 std::vector<BreakInfo> Breakpoints::All() const {
   std::lock_guard lock(mutex_);
   std::vector<BreakInfo> all;
-  for (const auto& point : points_) all.push_back(point->info);
+  for (const auto& point : points_) all.push_back(point->Now());
   if (leased_ && Clock::now() >= lease_end_) {
     for (BreakInfo& info : all) info.enabled = false;
   }
@@ -186,16 +202,19 @@ void Breakpoints::Compile(const RunView& view) {
     point->value.reset();
     point->at_start = point->condition && point->condition->of_run();
     if (!point->info.enabled) continue;
+    const std::optional<std::string> called = point->name ? point->name->In(graph) : std::nullopt;
+    if (point->name && !called) continue;  // an edit took it from the page
     if (!spec.block.empty()) {
-      auto node = graph.FindNode(spec.block);
-      if (!node.ok()) continue;  // an edit took it from the page
+      auto node = graph.FindNode(*called);
+      if (!node.ok()) continue;
       point->node = *node;
       (spec.kind == BreakKind::kBefore ? before_ : after_)[static_cast<size_t>(*node)] = 1;
     } else if (spec.kind == BreakKind::kNotFinite) {
       std::fill(after_.begin(), after_.end(), 1);
     } else if (point->condition && !point->at_start) {
-      auto named = FindNamedValue(graph, point->condition->name);
+      auto named = FindNamedValue(graph, *called);
       if (!named.ok()) continue;
+      point->condition->name = *called;
       const Node& node = graph.node(named->value.node);
       point->node = named->value.node;
       point->at_start = node.variable >= 0 || node.constant.defined();

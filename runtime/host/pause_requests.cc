@@ -4,11 +4,12 @@
 
 namespace weft {
 
-void PauseRequests::Begin(const RunRequest& request) {
+void PauseRequests::Begin(const RunRequest& request, std::optional<KeptName> until) {
   std::lock_guard lock(mutex_);
   asked_ = step_block_ = false;
   after_run_ = request.pause_after_run;
-  until_ = request.until;
+  until_ = std::move(until);
+  until_plan_ = 0;
   WantSteps();
 }
 
@@ -35,7 +36,7 @@ void PauseRequests::Drop() {
 void PauseRequests::End() {
   std::lock_guard lock(mutex_);
   asked_ = after_run_ = step_block_ = false;
-  until_.clear();
+  until_.reset();
   WantSteps();
 }
 
@@ -57,19 +58,22 @@ PauseReason PauseRequests::BeforeRun(bool first) {
   return after_run_ && !first ? PauseReason::kStepped : PauseReason::kNone;
 }
 
-PauseReason PauseRequests::Before(const Node& node) {
+PauseReason PauseRequests::Before(const RunView& view, const Node& node) {
   std::lock_guard lock(mutex_);
   if (step_block_ && skip_-- <= 0) return PauseReason::kStepped;
   if (asked_) return PauseReason::kAsked;
-  if (until_.empty() || node.id != until_) return PauseReason::kNone;
-  until_.clear();
+  if (!until_) return PauseReason::kNone;
+  if (until_plan_ != view.plan_id()) until_id_ = until_->In(*view.graph()).value_or("");
+  until_plan_ = view.plan_id();
+  if (node.id != until_id_) return PauseReason::kNone;
+  until_.reset();
   WantSteps();
   return PauseReason::kReached;
 }
 
 // Called with the lock held, after each change.
 void PauseRequests::WantSteps() {
-  const bool wants = asked_ || step_block_ || !until_.empty();
+  const bool wants = asked_ || step_block_ || until_.has_value();
   if (std::exchange(wants_steps_, wants) == wants) return;
   if (wants) steps_wanted_.fetch_add(1, std::memory_order_relaxed);
   else steps_wanted_.fetch_sub(1, std::memory_order_relaxed);

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <string>
 
+#include "runtime/host/kept_name.h"
 #include "weft/host/runner.h"
 
 namespace weft {
@@ -15,8 +17,8 @@ class PauseRequests {
   /// `steps_wanted` is counted up while a pause before a block may come.
   explicit PauseRequests(std::atomic<uint32_t>& steps_wanted) : steps_wanted_(steps_wanted) {}
 
-  /// Those of a request, and no others.
-  void Begin(const RunRequest& request);
+  /// Those of a request, and no others. `until`: its block to pause before.
+  void Begin(const RunRequest& request, std::optional<KeptName> until);
   void Ask(PauseAt at);
   /// What comes after a pause that ends. `before_step`: the block that it came before is the next to run.
   void PauseEnded(GoOn how, bool before_step);
@@ -30,7 +32,7 @@ class PauseRequests {
   bool any_before_run() const;
   /// Why to pause before a run, or before the step of a block; kNone: not to.
   PauseReason BeforeRun(bool first);
-  PauseReason Before(const Node& node);
+  PauseReason Before(const RunView& view, const Node& node);
 
  private:
   void WantSteps();
@@ -40,7 +42,9 @@ class PauseRequests {
   bool asked_ = false, after_run_ = false;
   bool step_block_ = false;  // before a block
   int skip_ = 0;             // after so many
-  std::string until_;        // before this block
+  std::optional<KeptName> until_;  // before this block
+  std::string until_id_;           // what it is called in the page of the plan `until_plan_`
+  uint64_t until_plan_ = 0;
   bool wants_steps_ = false;
 };
 

@@ -23,11 +23,11 @@ Status RunControl::CheckIdle() const {
       .WithHint(state_.state == RunState::kPaused ? "resume, stop or cancel it" : "wait for its end, or stop or cancel it");
 }
 
-Status RunControl::Begin(const RunRequest& request, bool work) {
+Status RunControl::Begin(const RunRequest& request, std::optional<KeptName> until, bool work) {
   std::lock_guard lock(mutex_);
   WEFT_RETURN_IF_ERROR(CheckIdle());
   request_ = request;
-  pauses_.Begin(request);
+  pauses_.Begin(request, std::move(until));
   // From here on nothing fails: what is told to run ends.
   ++state_.start;
   SetState(RunState::kRunning);

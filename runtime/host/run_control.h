@@ -20,8 +20,8 @@ class RunControl {
   RunControl(Session& session, PauseRequests& pauses, const RunWorker& worker) : session_(session), pauses_(pauses), worker_(worker) {}
 
   // ---- of callers ----------------------------------------------------------------------------------------------------------------------
-  /// From idle to running. `work`: there is something to do before the first run.
-  Status Begin(const RunRequest& request, bool work);
+  /// From idle to running. `until`: RunRequest::until, found. `work`: there is something to do before the first run.
+  Status Begin(const RunRequest& request, std::optional<KeptName> until, bool work);
   Status Wait(std::chrono::nanoseconds timeout, RunState* state);
   Status Pause(PauseAt at);
   Status Resume(GoOn how);

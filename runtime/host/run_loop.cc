@@ -23,7 +23,7 @@ void RunLoop::Drive() {
     series.emplace(session_.scope().runs());
     for (int64_t made = 0; status.ok() && (request.steps < 0 || made < request.steps); ++made) {
       if (request.steps >= 0) control_.SetStepsLeft(request.steps - made);
-      if (paced || control_.has_work() || feeds_.waiting()) {
+      if (paced || control_.has_work() || feeds_.waiting(session_)) {
         const Result<bool> goes_on = BeforeRun(request, made == 0);
         if (!goes_on.ok()) status = goes_on.status();
         if (!goes_on.ok() || !*goes_on) break;
@@ -51,7 +51,7 @@ Result<bool> RunLoop::BeforeRun(const RunRequest& request, bool first) {
     due_ = std::max(due_, Clock::now() - request.interval) + request.interval;
   }
   WEFT_ASSIGN_OR_RETURN(const bool goes_on, control_.GoesOn());
-  WEFT_RETURN_IF_ERROR(feeds_.Apply(session_));
+  WEFT_RETURN_IF_ERROR(feeds_.BeforeRun(session_));
   return goes_on;
 }
 

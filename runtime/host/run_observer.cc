@@ -85,7 +85,7 @@ Status RunObserver::OnStep(size_t step, const Node& node) {
   }
   // One pause at a place is enough.
   const bool paused = pauses_made_ != pauses_before;
-  const PauseReason reason = status.ok() && !paused ? pauses_.Before(node) : PauseReason::kNone;
+  const PauseReason reason = status.ok() && !paused ? pauses_.Before(*view_, node) : PauseReason::kNone;
   if (reason != PauseReason::kNone) status = Pause(reason, node.id, "");
   before_step_ = false;
   return status;

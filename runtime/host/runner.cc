@@ -28,26 +28,32 @@ Session& Runner::session() const { return *parts_->session; }
 
 namespace {
 
-// The runs that begin are of the page as it is now, or of the last that could be planned.
-Status CheckUntil(const Session& session, const std::string& until) {
-  if (until.empty()) return {};
-  Status status = session.scope().revision()->graph->FindNode(until).status();
-  return !status.ok() && session.outdated_page() && session.graph()->FindNode(until).ok() ? Status() : status;
+/// The block to pause before, where there is to be one. The runs that begin are of the page as it is now, or of the last that could be planned.
+Result<std::optional<KeptName>> FindUntil(const Session& session, const std::string& until) {
+  if (until.empty()) return std::optional<KeptName>();
+  std::shared_ptr<const Graph> graph = session.scope().revision()->graph;
+  Status status = graph->FindNode(until).status();
+  if (!status.ok() && session.outdated_page() && session.graph()->FindNode(until).ok()) {
+    graph = session.graph();
+    status = {};
+  }
+  WEFT_RETURN_IF_ERROR(status);
+  return std::optional(KeptName::OfBlock(session.scope(), *graph, until));
 }
 
 }  // namespace
 
 Status Runner::RunBlocking(const RunRequest& request) {
-  WEFT_RETURN_IF_ERROR(CheckUntil(*parts_->session, request.until));
-  WEFT_RETURN_IF_ERROR(parts_->control.Begin(request, parts_->feeds.waiting()));
+  WEFT_ASSIGN_OR_RETURN(std::optional<KeptName> until, FindUntil(*parts_->session, request.until));
+  WEFT_RETURN_IF_ERROR(parts_->control.Begin(request, std::move(until), parts_->feeds.waiting(*parts_->session)));
   parts_->loop.Drive();
   return parts_->control.last_status();
 }
 
 Status Runner::Start(const RunRequest& request) {
-  WEFT_RETURN_IF_ERROR(CheckUntil(*parts_->session, request.until));
+  WEFT_ASSIGN_OR_RETURN(std::optional<KeptName> until, FindUntil(*parts_->session, request.until));
   WEFT_RETURN_IF_ERROR(parts_->worker.Make([parts = parts_] { parts->loop.Drive(); }));
-  WEFT_RETURN_IF_ERROR(parts_->control.Begin(request, parts_->feeds.waiting()));
+  WEFT_RETURN_IF_ERROR(parts_->control.Begin(request, std::move(until), parts_->feeds.waiting(*parts_->session)));
   parts_->worker.Post();
   return {};
 }
@@ -134,7 +140,9 @@ Status Runner::Feed(std::string_view name, std::optional<Tensor> tensor) {
   return status;
 }
 
-void Runner::SetOutput(std::string_view name, std::function<Status(const ResultValue&)> take) { parts_->outputs.Set(name, std::move(take)); }
+Status Runner::SetOutput(std::string_view name, std::function<Status(const ResultValue&)> take) {
+  return parts_->outputs.Set(*parts_->session, name, std::move(take));
+}
 
 // ---- listeners -------------------------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/exec/result_name.h"
-#include "runtime/host/followed_name.h"
+#include "runtime/host/kept_name.h"
 #include "runtime/host/reduction.h"
 #include "runtime/host/steady_ns.h"
 
@@ -40,15 +40,21 @@ Status CheckIn(const Graph& graph, const SubscriptionSpec& spec) {
 }  // namespace
 
 struct Subscriptions::Subscription {
-  explicit Subscription(SubscriptionSpec given) : spec(std::move(given)), window(spec.reduction) {
+  Subscription(SubscriptionSpec given, KeptName kept) : spec(std::move(given)), name(std::move(kept)), window(spec.reduction) {
     const bool many = spec.reduction == Reduction::kEach || spec.reduction == Reduction::kDecimate;
     if (spec.most_pending == 0) spec.most_pending = many ? 64 : 1;
   }
 
+  /// What the value is called in a revision of the page; where that does not have it, what the page calls it, or did last.
+  std::string NameIn(const Graph& graph) const {
+    std::optional<std::string> called = name.In(graph);
+    return called ? std::move(*called) : name.text();
+  }
+
   uint64_t id = 0;
-  SubscriptionSpec spec;
-  std::shared_ptr<const Graph> named_in;  // that the value was found in last, by spec.value
-  std::optional<NamedValue> value;        // in Subscriptions::graph_, where that has it
+  SubscriptionSpec spec;  // `value`: as Subscriptions::graph_ calls it
+  KeptName name;                    // of the value
+  std::optional<NamedValue> value;  // in Subscriptions::graph_, where that has it
   Window window;
   uint64_t first_run = 0, runs = 0;  // since the last delivery
   uint64_t seen = 0;                 // since it was added
@@ -128,8 +134,8 @@ Result<uint64_t> Subscriptions::Add(SubscriptionSpec spec) {
   const std::shared_ptr<const Graph> own = session.graph(), newest = session.scope().revision()->graph;
   const Status status = CheckIn(*own, spec);
   if (!status.ok() && (own == newest || !CheckIn(*newest, spec).ok())) return status;
-  auto subscription = std::make_unique<Subscription>(std::move(spec));
-  subscription->named_in = status.ok() ? own : newest;
+  KeptName name = KeptName::OfValue(session.scope(), status.ok() ? *own : *newest, spec.value);
+  auto subscription = std::make_unique<Subscription>(std::move(spec), std::move(name));
   std::lock_guard lock(mutex_);
   const uint64_t id = subscription->id = ++last_id_;
   all_.push_back(std::move(subscription));
@@ -150,11 +156,10 @@ Status Subscriptions::Remove(uint64_t id) {
 }
 
 Result<std::string> Subscriptions::NameOf(uint64_t id) const {
-  const std::shared_ptr<const Graph> now = runner_.session().scope().revision()->graph;
   std::lock_guard lock(mutex_);
   auto place = std::find_if(all_.begin(), all_.end(), [&](const auto& one) { return one->id == id; });
   if (place == all_.end()) return NotFound("there is no subscription ", id);
-  return FollowedName(*(*place)->named_in, *now, (*place)->spec.value);
+  return (*place)->name.text();
 }
 
 // The values of subscriptions, in ascending order, by their names in the session's revision.
@@ -167,7 +172,7 @@ std::vector<Result<ResultValue>> Subscriptions::ReadResults(const std::vector<ui
       std::lock_guard lock(mutex_);
       for (const auto& subscription : all_) {
         if (!std::binary_search(ids.begin(), ids.end(), subscription->id)) continue;
-        names.push_back(FollowedName(*subscription->named_in, *graph, subscription->spec.value));
+        names.push_back(subscription->NameIn(*graph));
       }
     }
     const std::vector<std::string_view> views(names.begin(), names.end());
@@ -223,13 +228,10 @@ std::vector<Sample> Subscriptions::Take(uint64_t id, size_t most) {
 void Subscriptions::Find(const std::shared_ptr<const Graph>& graph) {
   if (!changed_ && graph == graph_) return;
   for (auto& subscription : all_) {
-    std::string name = FollowedName(*subscription->named_in, *graph, subscription->spec.value);
-    auto named = FindNamedValue(*graph, name);
+    subscription->spec.value = subscription->NameIn(*graph);
+    Result<NamedValue> named = FindNamedValue(*graph, subscription->spec.value);
     subscription->value.reset();
-    if (!named.ok()) continue;
-    subscription->value = std::move(*named);
-    subscription->spec.value = std::move(name);
-    subscription->named_in = graph;
+    if (named.ok()) subscription->value = std::move(*named);
   }
   graph_ = graph;
   changed_ = false;

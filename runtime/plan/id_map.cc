@@ -1,23 +1,31 @@
 #include "runtime/plan/id_map.h"
 
+#include <algorithm>
+
 namespace weft {
+
+int BlockOfSerial(const Graph& graph, uint64_t serial, int place, const std::string& id) {
+  const Page& page = graph.page();
+  const auto count = static_cast<int>(page.blocks.size());
+  const auto is = [&](int block) { return block >= 0 && block < count && SerialOf(page, static_cast<size_t>(block)) == serial; };
+  for (int guess : {place, place - 1, place + 1}) {
+    if (is(guess)) return guess;
+  }
+  if (const int same_id = graph.IndexOf(id); is(same_id)) return same_id;
+  for (int block = 0; block < count; ++block) {
+    if (is(block)) return block;
+  }
+  return -1;
+}
 
 int IdMap::Block(int block) const {
   const Page& from = from_.page();
-  const Page& to = to_.page();
   if (block < 0 || block >= static_cast<int>(from.blocks.size())) return -1;
-  const uint64_t serial = SerialOf(from, static_cast<size_t>(block));
-  // Most edits leave a block where it is, or move it by one.
-  for (int guess : {block, block - 1, block + 1}) {
-    if (guess < 0 || guess >= static_cast<int>(to.blocks.size()) || SerialOf(to, static_cast<size_t>(guess)) != serial) continue;
-    return guess;
-  }
-  const int same_id = to_.IndexOf(from.blocks[static_cast<size_t>(block)].id);
-  if (same_id >= 0 && SerialOf(to, static_cast<size_t>(same_id)) == serial) return same_id;
-  for (size_t i = 0; i < to.blocks.size(); ++i) {
-    if (SerialOf(to, i) == serial) return static_cast<int>(i);
-  }
-  return same_id;
+  const auto known = std::ranges::lower_bound(known_, block, {}, &std::pair<int, int>::first);
+  if (known != known_.end() && known->first == block) return known->second;
+  const std::string& id = from.blocks[static_cast<size_t>(block)].id;
+  const int same = BlockOfSerial(to_, SerialOf(from, static_cast<size_t>(block)), block, id);
+  return same >= 0 ? same : to_.IndexOf(id);
 }
 
 ValueRef IdMap::Value(ValueRef value) const {

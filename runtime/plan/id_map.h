@@ -1,6 +1,8 @@
 // Blocks and values of a page before and after an edit.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "weft/plan/graph.h"
@@ -13,10 +15,15 @@ inline uint64_t SerialOf(const Page& page, size_t block) {
   return serial != 0 ? serial : block + 1;
 }
 
+/// The block of that serial number; -1 where the page has none. It is looked for at `place` and beside it first, then by `id`: most edits leave
+/// a block where it is, or move it by one.
+int BlockOfSerial(const Graph& graph, uint64_t serial, int place, const std::string& id);
+
 /// From the blocks of one revision of a page to those of another.
 class IdMap {
  public:
-  IdMap(const Graph& from, const Graph& to) : from_(from), to_(to) {}
+  /// `known`: blocks, in ascending order, of which the caller knows which they are in `to`; -1 for none.
+  IdMap(const Graph& from, const Graph& to, std::vector<std::pair<int, int>> known = {}) : from_(from), to_(to), known_(std::move(known)) {}
 
   /// The same block, or else one of the same id; -1 where there is none.
   int Block(int block) const;
@@ -28,6 +35,7 @@ class IdMap {
  private:
   const Graph& from_;
   const Graph& to_;
+  const std::vector<std::pair<int, int>> known_;
 };
 
 }  // namespace weft

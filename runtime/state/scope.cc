@@ -2,6 +2,7 @@
 
 #include "runtime/base/failure.h"
 #include "runtime/state/host_call.h"
+#include "runtime/state/kept_blocks.h"
 #include "runtime/state/page_edit.h"
 #include "runtime/state/resource_store.h"
 #include "runtime/state/revision_history.h"
@@ -23,6 +24,7 @@ Result<int> FindVariable(const Graph& graph, std::string_view id) {
 
 struct Scope::Parts {
   RevisionHistory history;
+  KeptBlocks kept_blocks{history};
   VariableStore variables;
   ResourceStore resources;
   RunGate runs;
@@ -54,6 +56,7 @@ std::shared_ptr<Scope> Scope::Open(Runtime& runtime, std::shared_ptr<const Page>
 VariableStore& Scope::variables() const { return parts_->variables; }
 ResourceStore& Scope::resources() const { return parts_->resources; }
 RunGate& Scope::runs() const { return parts_->runs; }
+KeptBlocks& Scope::kept_blocks() const { return parts_->kept_blocks; }
 TurnLine& Scope::updating() const { return parts_->updating; }
 TurnLine& Scope::starting() const { return parts_->starting; }
 std::shared_ptr<Revision> Scope::revision() const { return parts_->history.present(); }
@@ -96,6 +99,7 @@ Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics&
   if (prepare) WEFT_RETURN_IF_ERROR(prepare(*undo, *page));
   MoveResources(*old->graph, *fresh->graph, resources());
   editing.Commit(std::move(fresh), std::move(page), std::move(made));
+  parts_->kept_blocks.Follow(*revision()->graph);
   return undo;
 }
 

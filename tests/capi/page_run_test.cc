@@ -93,6 +93,28 @@ TEST_CASE("C: a page runs with all its sessions, and its results are read by the
   CHECK(weft_page_run_start(run, &options, problems.out()) == WEFT_INVALID_ARGUMENT);
 }
 
+TEST_CASE("C: sessions of a run of the page go by the ids that their blocks have now, and by those that they had", "[capi][following]") {
+  OwnedRuntime runtime = OpenRuntime();
+  OwnedPage page = LoadPage(runtime, QueueBlocks());
+  OwnedPageRun run = OpenRun(page);
+  Problems problems;
+  const char* edits = R"([{"op": "rename", "block": "once", "to": "again"}, {"op": "rename", "block": "fill", "to": "once"}])";
+  C_OK(problems, weft_page_edit(page, edits, WEFT_EDIT_APPLY, nullptr, problems.out()));
+  OwnedStrings ids;
+  C_OK(problems, weft_page_run_sessions(run, ids.out(), problems.out()));
+  CHECK(Texts(ids) == std::vector<std::string>{"once", "empty", "again"});
+  OwnedSession again, fill, once;
+  C_OK(problems, weft_page_run_session(run, "again", again.out(), problems.out()));
+  C_OK(problems, weft_page_run_session(run, "fill", fill.out(), problems.out()));
+  C_OK(problems, weft_page_run_session(run, "once", once.out(), problems.out()));
+  weft_run_options options = WEFT_RUN_OPTIONS_INIT;
+  options.steps = 2;
+  C_OK(problems, weft_page_run_all(run, &options, problems.out()));
+  CHECK(FloatsOf(again, "count.output_ref").at(0) == 2);
+  CHECK(FloatsOf(fill, "next.z").at(0) == 2);
+  CHECK(FloatsOf(once, "next.z").at(0) == 2);
+}
+
 TEST_CASE("C: a page that was started is waited for, watched, stopped and cancelled", "[capi]") {
   OwnedRuntime runtime = OpenRuntime();
   OwnedPage page = LoadPage(runtime, QueueBlocks());

@@ -12,7 +12,10 @@
 extern "C" {
 #endif
 
-/** A place or a value at which the runs of a session are paused. */
+/**
+ * A place or a value at which the runs of a session are paused, also when it is off: it stays with its block, or its value's, when an edit
+ * renames that. While the page has no such block it pauses nothing, and does again when a block with the id that it had last is back.
+ */
 typedef struct weft_breakpoint weft_breakpoint;
 
 enum {

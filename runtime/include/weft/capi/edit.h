@@ -83,6 +83,14 @@ WEFT_API weft_status weft_page_history(weft_page* page, size_t* undo, size_t* re
  */
 WEFT_API weft_status weft_page_edits(weft_page* page, uint64_t* edits, weft_diagnostics** problems);
 
+/**
+ * For hosts that keep names themselves: the name of a value (convention 12), or the condition of a breakpoint on one, as it is after the block
+ * `from` was renamed to `to`; a text of another block as it was. Of several renames that an edit has made ("renamed") each text has one.
+ * Names that the engine was given (what is fed, bound, subscribed to, fetched, paused at) follow edits by themselves.
+ * Errors: none. Owner: the caller, of `now` (one text). Threads: any.
+ */
+WEFT_API weft_status weft_name_renamed(const char* name, const char* from, const char* to, weft_strings** now, weft_diagnostics** problems);
+
 #ifdef __cplusplus
 }
 #endif

@@ -40,14 +40,14 @@ WEFT_API weft_status weft_page_run_open(weft_page* page, const weft_page_run_opt
 WEFT_API weft_status weft_page_run_close(weft_page_run* run);
 
 /**
- * The ids of the sessions, in page order; of a page without a ClientSession "default".
+ * The ids of the sessions, in page order, as the page calls them now; of a page without a ClientSession "default".
  * Errors: none. Owner: the caller, of `ids`. Threads: any.
  */
 WEFT_API weft_status weft_page_run_sessions(weft_page_run* run, weft_strings** ids, weft_diagnostics** problems);
 
 /**
  * One of the sessions: for events, breakpoints, subscriptions, feeds and pauses, before and while it runs. To close this handle does not
- * end the session; it ends with weft_page_run_close. `id` NULL: the first.
+ * end the session; it ends with weft_page_run_close. `id`: as the page calls it now, or did when the run was opened; NULL: the first.
  * Errors: WEFT_NOT_FOUND. Owner: the caller, of `session`. Threads: any.
  */
 WEFT_API weft_status weft_page_run_session(weft_page_run* run, const char* id, weft_session** session, weft_diagnostics** problems);

@@ -126,6 +126,11 @@ typedef struct weft_dl_managed_tensor {
 WEFT_API weft_status weft_view_dlpack(const weft_view* view, weft_dl_managed_tensor** tensor, weft_diagnostics** problems);
 
 /* ---- values from the host ------------------------------------------------------------------------------------------------- */
+/*
+ * What is fed or bound stays with the value's block when edits rename it. While the page has no such block, nothing is fed, no memory is
+ * written, and runs go on (an event of the edit tells what was removed); when a block with the id that it had last is back, as an undo list
+ * brings it, all is as before. It is named by what the page calls it now, or else by the name that it was given under, also while it is away.
+ */
 
 /**
  * Replaces a value of the page, such as "x.output", in the session's runs to come by a copy of the buffer. A run in progress is not
@@ -147,7 +152,8 @@ WEFT_API weft_status weft_session_bind_input(weft_session* session, const char* 
 /**
  * Has a value of the page written to the host's memory at the end of each run that succeeds, before the run counts as ended. The host
  * may read the memory between runs. The type and count of elements must be the value's; a run that finds another shape fails
- * with WEFT_FAILED_PRECONDITION after its results are kept. The value must be one that the session keeps.
+ * with WEFT_FAILED_PRECONDITION after its results are kept. The value must be one that the session keeps; memory is not written while edits
+ * have it that the session does not.
  * Errors: WEFT_NOT_FOUND for the name; WEFT_INVALID_ARGUMENT for another type or too few bytes; WEFT_UNSUPPORTED for strings and
  * resources; WEFT_FAILED_PRECONDITION for a value that is not kept. Owner: as weft_session_bind_input. Threads: any.
  */
@@ -157,7 +163,7 @@ WEFT_API weft_status weft_session_bind_output(weft_session* session, const char*
 /**
  * Ends what was fed or bound under this name: the page's own value counts again, and memory is written no more. During a run, that
  * is so from its end.
- * Errors: WEFT_NOT_FOUND where nothing is. Owner: the host has its memory back when release is called. Threads: any.
+ * Errors: WEFT_NOT_FOUND where nothing is, or the page has no such name. Owner: the host has its memory back when release is called. Threads: any.
  */
 WEFT_API weft_status weft_session_unbind(weft_session* session, const char* name, weft_diagnostics** problems);
 

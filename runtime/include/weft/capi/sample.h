@@ -11,7 +11,10 @@
 extern "C" {
 #endif
 
-/** A value of a session that the host wants to have as it changes. It stays the same value when an edit renames its block. */
+/**
+ * A value of a session that the host wants to have as it changes. It stays the same value when an edit renames its block. Where one removes the
+ * block, that is told once; when a block with the id that it had last is back, the subscription is to its value.
+ */
 typedef struct weft_subscription weft_subscription;
 
 /** What becomes of the values between two deliveries. */

@@ -49,11 +49,13 @@ class Breakpoints final : public RunListener {
   ~Breakpoints() override;
 
   /// Its number, never used again. not_found for a block, port or value that the page has not; invalid_argument for a condition that is
-  /// none, or a value that has no numbers. Blocks are found by their ids, also after edits.
+  /// none, or a value that has no numbers. A breakpoint stays with its block, or its value's, when an edit renames that; while the page has no
+  /// such block it pauses nothing, and does again when a block with the id that it had last is back.
   Result<uint64_t> Add(BreakSpec spec);
   /// not_found for a number that is none, as below.
   Status Remove(uint64_t id);
   Status Enable(uint64_t id, bool enabled);
+  /// With the names that the page has now.
   std::vector<BreakInfo> All() const;
   /// By which one the run is paused now.
   BreakHit hit() const;

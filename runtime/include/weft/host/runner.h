@@ -43,7 +43,7 @@ struct RunRequest {
   int64_t steps = 1;  // negative: until stopped
   std::optional<std::chrono::steady_clock::time_point> deadline;
   std::chrono::nanoseconds interval{0};  // least time from the start of one run to that of the next
-  std::string until;                     // pause before this block
+  std::string until;                     // pause before this block, also where an edit renames it meanwhile
   bool pause_after_run = false;          // pause before the second run
 };
 
@@ -125,11 +125,14 @@ class Runner {
   /// not paused there; errors of names as Session::Get, others as RunView::Override; of elements, unsupported.
   Status Override(std::string_view name, const Tensor& tensor);
 
+  // What a host feeds and takes stays with the value's block when edits rename it. While the page has no such block it is not fed and not
+  // taken, and runs go on; it is again when a block with that id is back. It is named by what the page calls it, or else as it was given.
   /// A value from the host, by name ("x.output"), from the next run on; absent: the page's own value again. invalid_argument for another
   /// type; not_found to take back what was not fed.
   Status Feed(std::string_view name, std::optional<Tensor> tensor);
-  /// Called at the end of each run that succeeded, before it counts as ended; its failure ends running. Empty: no more.
-  void SetOutput(std::string_view name, std::function<Status(const ResultValue&)> take);
+  /// Called at the end of each run that succeeded and keeps the value, before it counts as ended; its failure ends running. Empty: no more.
+  /// not_found for a value that the page has not, and to end what there is not.
+  Status SetOutput(std::string_view name, std::function<Status(const ResultValue&)> take);
 
   // ---- listeners -----------------------------------------------------------------------------------------------------------------------
   /// Does nothing where it is added already.

@@ -51,7 +51,8 @@ struct Sample {
 };
 
 /// The subscriptions of one session. Thread-safe. To be added to its runner as a listener. Costs nothing while there are none. A subscription
-/// is to a value: it follows the value's block when an edit renames it, and has no value while the page has no such block.
+/// is to a value: it follows the value's block when an edit renames it, and has no value while the page has no such block. When one with the
+/// id that it had last is added, the subscription is to the value of that.
 class Subscriptions final : public RunListener {
  public:
   explicit Subscriptions(Runner& runner);

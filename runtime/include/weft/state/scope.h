@@ -77,6 +77,8 @@ class Scope : public std::enable_shared_from_this<Scope> {
   class VariableStore& variables() const;
   class ResourceStore& resources() const;
   class RunGate& runs() const;
+  /// Blocks that hosts have named, through edits.
+  class KeptBlocks& kept_blocks() const;
   /// For a run that updates variables, from its turn to its commit.
   class TurnLine& updating() const;
   /// For a run that starts the variables.
@@ -97,8 +99,8 @@ class Scope : public std::enable_shared_from_this<Scope> {
   std::atomic<uint64_t> plans_{0};
 };
 
-/// Plans every session of the page, or the default one where it has none, and reports each fault of shapes once. Also where the page has
-/// other errors: then for all that those do not reach.
+/// Plans every session of the page, or the default one where it has none, and reports each fault of shapes once, also of blocks that no
+/// session reads. Also where the page has other errors: then for all that those do not reach.
 void CheckSessions(const std::shared_ptr<Scope>& scope, Diagnostics& diagnostics);
 
 }  // namespace weft
