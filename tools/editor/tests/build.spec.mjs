@@ -162,8 +162,52 @@ describe("building", () => {
       if (other) assert.ok(other.x >= x + width || other.x + other.width <= x || other.y >= y + height || other.y + other.height <= y, "the note hides no block");
     }
     await editor.caughtUp("xor.page.json");
+    await tab.keyboard.press("Escape"); // out of its text
     await tab.keyboard.press("Control+z");
     await note.waitFor({ state: "detached" });
+    await editor.close();
+  });
+
+  check("a new page has the focus, and what is added to it: blocks and notes by their keys alone", async () => {
+    const editor = await Editor.open(server);
+    const { tab } = editor;
+    const focused = (selector) => editor.eventually(async () => assert.ok(await tab.evaluate((wanted) => Boolean(document.activeElement?.matches(wanted)), selector)));
+    const add = async (type) => {
+      await tab.keyboard.press("a");
+      await editor.dialog("Add a block").waitFor();
+      await tab.keyboard.type(type);
+      await editor.dialog("Add a block").getByRole("option", { selected: true }).filter({ hasText: type }).first().waitFor();
+      await tab.keyboard.press("Enter");
+      await focused(`[data-id="${type.toLowerCase()}"]`);
+    };
+    await editor.button(/All commands/).focus(); // where the palette of commands gives the focus back to
+    await editor.command("New page");
+    await focused(".w-canvas");
+    await add("Const");
+    await add("Square");
+    await tab.keyboard.press("w");
+    await editor.dialog("Connect square").waitFor();
+    await tab.keyboard.press("Escape");
+    await focused('[data-id="square"]');
+    // a note is written as soon as it is there, and again by F2
+    await tab.keyboard.press("n");
+    await focused("textarea.w-note-text");
+    await tab.keyboard.type("first");
+    await tab.keyboard.press("Enter");
+    const note = tab.locator(".react-flow__node-note");
+    await note.getByText("first", { exact: true }).waitFor();
+    await focused(".react-flow__node-note");
+    await tab.keyboard.press("F2");
+    await focused("textarea.w-note-text");
+    await tab.keyboard.press("End");
+    await tab.keyboard.type(" and last");
+    await tab.keyboard.press("Enter");
+    await note.getByText("first and last", { exact: true }).waitFor();
+    const { pages } = await server.call("GET", "/pages");
+    await editor.eventually(async () => {
+      const { keys } = await server.call("GET", `/pages/${pages.at(-1).id}/view`);
+      assert.deepEqual(keys.notes.map((entry) => entry.text), ["first and last"]);
+    });
     await editor.close();
   });
 

@@ -103,6 +103,32 @@ describe("running", () => {
     await editor.close();
   });
 
+  check("a value can be replaced as long as the run is paused, also in a menu or dialog that is open", async () => {
+    const editor = await Editor.open(server, "stepped.page.json");
+    const page = await server.pageId("stepped.page.json");
+    const pausedRun = () => server.call("POST", "/runs", { page, steps: 2, paused: true, session: "run" });
+    await editor.select("logs");
+    await editor.inspector.getByRole("button", { name: "logs.y" }).first().click();
+    const replace = editor.tab.getByRole("menuitem", { name: "Replace…" });
+    const disabled = (wanted) => editor.eventually(async () => assert.equal(await replace.getAttribute("aria-disabled"), wanted));
+    await disabled("true");
+    const { id: first } = await pausedRun();
+    await disabled("false");
+    await server.call("POST", `/runs/${first}/cancel`, {});
+    await disabled("true");
+    const { id: second } = await pausedRun();
+    await disabled("false");
+    await replace.click();
+    const value = editor.dialog("Value of logs.y");
+    const set = value.getByRole("button", { name: "Set value" });
+    assert.ok(await set.isEnabled());
+    await server.call("POST", `/runs/${second}/cancel`, {});
+    await value.getByText("The run is no longer paused").waitFor();
+    assert.ok(await set.isDisabled());
+    await value.getByRole("button", { name: "Cancel" }).click();
+    await editor.close();
+  });
+
   check("a breakpoint on a block: paused there, stepped, values on the way", async () => {
     const editor = await Editor.open(server, "stepped.page.json");
     await editor.show("Breakpoints");

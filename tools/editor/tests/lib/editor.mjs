@@ -152,9 +152,7 @@ export class Editor {
   /** Gives the canvas the focus by its key: single letters are keys there alone. */
   async toCanvas() {
     await this.tab.keyboard.press("Control+Shift+e");
-    // the focus goes there after a moment, and would be taken from what is opened before: a timer that is set later ends later
-    await this.tab.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
-    await this.eventually(async () => assert.ok(await this.tab.evaluate(() => document.activeElement === document.body || Boolean(document.activeElement?.closest(".react-flow")))));
+    await this.eventually(async () => assert.ok(await this.tab.evaluate(() => Boolean(document.activeElement?.closest(".w-canvas")))));
   }
 
   /** Adds a block by double clicking an empty place of the canvas. */
@@ -166,7 +164,7 @@ export class Editor {
     await box.fill(type);
     await this.dialog("Add a block").getByRole("option", { selected: true }).filter({ hasText: type }).first().waitFor();
     await box.press("Enter");
-    // it is shown before the server has it: with the answer it is told, selected again, and brought into sight, which moves all others
+    // it is shown before the server has it, and told with the answer
     await this.eventually(async () => {
       const now = await this.told.textContent();
       assert.ok(now !== told && /^Add /.test(now), `told: ${now}`);

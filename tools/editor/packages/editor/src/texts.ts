@@ -7,7 +7,7 @@ export const texts = {
     name: "Weft", editor: "Weft editor", connecting: "Connecting…", waiting: "The server is gone. Trying again…", retry: "Try now",
     refused: "The server was started anew and does not know this window any more. Open the address that it printed, or the link of “weft edit”.",
     noToken: "This address has no token. Open the editor by the address that “weft edit” or “weft serve” printed.",
-    saved: "Saved {path}", failed: "The editor could not start: {reason}", loading: "Opening the page…", readOnly: "Read only",
+    saved: "Saved {path}", failed: "The editor could not start: {reason}", loading: "Opening the page…", opening: "Opening {name}…", readOnly: "Read only",
   },
   common: { cancel: "Cancel", ok: "OK", close: "Close", delete: "Delete", rename: "Rename", search: "Search", save: "Save", discard: "Discard", open: "Open", add: "Add", remove: "Remove", apply: "Apply", none: "None" },
   canvas: {
@@ -18,7 +18,7 @@ export const texts = {
     frameTitle: "Frame", noteText: "Write a note", doubleClickToEdit: "Double click to edit", fits: "fits", from: "from {port}",
     inProgress: "of the run that is paused", ofRun: "of run {run}", stale: "stale: not computed in the last run", outdated: "of the page before its last edits", noValue: "no value yet: run the page",
     nodeHelp: "Enter selects the block, arrow keys move it, W wires it, Delete removes it.", edgeHelp: "Enter selects the wire, Delete removes it.",
-    emptyTitle: "An empty page", emptyText: "Double click anywhere, or press A, to add a block. Drag from a port to wire it.",
+    emptyTitle: "An empty page", notRead: "The page could not be read", readAgain: "Try again", emptyText: "Double click anywhere, or press A, to add a block. Drag from a port to wire it.",
     pageMenu: "Page", wireMenu: "Wire", blockMenu: "Block", inspectValue: "Inspect value", plotValue: "Plot value",
     colors: { blue: "Blue", violet: "Violet", teal: "Teal", green: "Green", amber: "Amber", orange: "Orange", red: "Red", pink: "Pink", grey: "Grey", none: "Colour of its kind" },
   },
@@ -58,7 +58,7 @@ export const texts = {
     type: "Type", id: "Id", noteOn: "Note", color: "Colour", inputs: "Inputs", outputs: "Outputs", attributes: "Settings", wired: "from {port}", notWired: "nothing", optional: "optional", disconnect: "Disconnect", connect: "Connect…", editValue: "Edit value", setValue: "Set a value", inspect: "Inspect", plot: "Plot", plotOnPage: "Plot on the page",
     whyNot: "It cannot run, since it depends on", noVariables: "The page has no variables, or has not run yet.", set: "Set", saveState: "Save all to a file…", restoreState: "Restore from a file…", refresh: "Read again",
     noBreakpoints: "No breakpoints. Press F9 on a block, or the dot at its left.", addBreakpoint: "Break when…", breakNaN: "Break on NaN and infinity", hit: "{n} hit", hits: "{n} hits", enabled: "on", noLog: "Nothing has been said yet.", clear: "Clear",
-    noValues: "No run yet.", value: "Value", name: "Name", shape: "Type and shape", statistics: "Least, mean, most", plotName: "Value to plot, such as loss.output", noPlots: "Plot an output from its menu in the inspector, or from a wire.", override: "Replace…", feed: "Feed in every run…", feeds: "Fed values", stopFeeding: "Stop feeding {name}", placeholder: "This block type is not known here. It is kept as it is.", unit: "Why?",
+    noValues: "No run yet.", value: "Value", name: "Name", shape: "Type and shape", statistics: "Least, mean, most", plotName: "Value to plot, such as loss.output", noPlots: "Plot an output from its menu in the inspector, or from a wire.", override: "Replace…", overrideHint: "While a run is paused, a value can be replaced.", overrideEnded: "The run is no longer paused: nothing can be replaced now.", feed: "Feed in every run…", feeds: "Fed values", stopFeeding: "Stop feeding {name}", placeholder: "This block type is not known here. It is kept as it is.", unit: "Why?",
     pageProperties: "Page", pageName: "Name", summary: "{blocks} blocks, {wires} wires",
   },
   dialogs: {

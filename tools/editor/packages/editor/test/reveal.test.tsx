@@ -14,7 +14,7 @@ beforeEach(() => void vi.stubGlobal("matchMedia", () => ({ matches: true })));
 /** A page that is being read, on a canvas of 1000 by 800 pixels; `views` are those that were shown. */
 function canvas() {
   const model = new PageModel(new SchemaIndex({ blocks: [] }));
-  const page = { model, loaded: new Cell(false) };
+  const page = { model, loaded: new Cell(false), looks: 0 };
   const workbench: Pick<Workbench, "reveal"> = { reveal: () => {} };
   const views: { x: number; y: number; zoom: number }[] = [];
   function Canvas() {

@@ -14,12 +14,13 @@ export async function arrange(workbench: Workbench, page: PageEditor): Promise<v
   const selected = page.selectedBlocks().map((block) => block.id);
   const ids = selected.length > 1 ? selected : page.model.ids;
   if (ids.length === 0) return;
+  const reveal = workbench.revealLater();
   const { result, cancel } = layOut(ids.map((id) => blockOf(page, id)), wiresOf(page, new Set(ids)));
   stop = cancel;
   const dismiss = workbench.notifications.show("info", text(arrangeTexts.arranging, { count: ids.length }), { label: arrangeTexts.cancel, onSelect: cancel });
   try {
     const arrangement = await result;
-    if (await page.edit(editsOf(page, arrangement, workbench.settings.get().routedWires), arrangeTexts.edit)) workbench.reveal(ids, false);
+    if (await page.edit(editsOf(page, arrangement, workbench.settings.get().routedWires), arrangeTexts.edit)) reveal(ids, false);
   } catch (error) {
     if ((error as Error).name === "AbortError") workbench.announce(arrangeTexts.cancelled);
     else workbench.notifications.show("error", text(arrangeTexts.failed, { problem: error instanceof Error ? error.message : String(error) }));

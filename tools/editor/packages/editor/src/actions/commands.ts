@@ -4,6 +4,7 @@ import { texts } from "../texts";
 import { addFrame, addNote } from "./decor";
 import { clipboardClip, copy, cut, duplicate, paste, removeSelection } from "./edit";
 import { alignSelection, arrangePage, freePlace } from "./place";
+import { focusSoon } from "./focus";
 import { exportPage, exportPicture } from "./exporting";
 import { runNow, runToHere, stepRun, stopRun, togglePause } from "./running";
 
@@ -24,7 +25,15 @@ export interface Command {
 
 const hasBlocks = (_workbench: Workbench, page: PageEditor | null): boolean => (page?.selectedBlocks().length ?? 0) > 0;
 const hasSelection = (_workbench: Workbench, page: PageEditor | null): boolean => (page?.selection.get().size ?? 0) > 0;
+const idle = (_workbench: Workbench, page: PageEditor | null): boolean => !page?.runs.active;
+const notRunning = (_workbench: Workbench, page: PageEditor | null): boolean => page?.runs.run.get()?.state !== "running";
 const running = (_workbench: Workbench, page: PageEditor | null): boolean => Boolean(page?.runs.active);
+
+/** The note or frame that alone is selected. */
+const writable = (page: PageEditor | null): string | undefined => {
+  const [only, ...more] = page?.selection.get() ?? [];
+  return more.length === 0 && only !== undefined && /^(frame|note):/.test(only) ? only : undefined;
+};
 
 /** All commands, in the order in which they are listed. */
 export const commands: Command[] = [
@@ -45,7 +54,7 @@ export const commands: Command[] = [
   { id: "duplicate", title: t.duplicate, keys: "Ctrl+D", group: t.groups.edit, page: true, enabled: hasBlocks, run: (_w, p) => duplicate(p) },
   { id: "delete", title: t.remove, keys: "Delete Backspace", group: t.groups.edit, page: true, enabled: hasSelection, run: removeSelection },
   { id: "selectAll", title: t.selectAll, keys: "Ctrl+A", group: t.groups.edit, page: true, run: (_w, p) => p.select(p.model.ids) },
-  { id: "rename", title: t.rename, keys: "F2", group: t.groups.edit, page: true, enabled: hasBlocks, run: (w) => { w.set("right", true); focusSoon(".w-inspector-id"); } },
+  { id: "rename", title: t.rename, keys: "F2", group: t.groups.edit, page: true, enabled: (w, p) => hasBlocks(w, p) || writable(p) !== undefined, run: rename },
 
   { id: "add", title: t.addBlock, keys: "A Insert", group: t.groups.build, page: true, run: (w) => openQuick(w) },
   { id: "connect", title: t.connect, keys: "W", group: t.groups.build, page: true, enabled: hasBlocks, run: (w) => w.ask("connect") },
@@ -63,13 +72,13 @@ export const commands: Command[] = [
   { id: "nextFault", title: t.nextFault, keys: "F8", group: t.groups.go, page: true, run: nextFault },
   { id: "bookmark", title: t.bookmark, keys: "Ctrl+B", group: t.groups.go, page: true, run: addBookmark },
 
-  { id: "run", title: t.run, keys: "F5", group: t.groups.run, page: true, run: runNow },
-  { id: "runSteps", title: t.runSteps, keys: "Ctrl+F5", group: t.groups.run, page: true, run: (w) => w.ask("steps") },
+  { id: "run", title: t.run, keys: "F5", group: t.groups.run, page: true, enabled: notRunning, run: runNow },
+  { id: "runSteps", title: t.runSteps, keys: "Ctrl+F5", group: t.groups.run, page: true, enabled: idle, run: (w) => w.ask("steps") },
   { id: "stop", title: t.stop, keys: "Shift+F5", group: t.groups.run, page: true, enabled: running, run: (_w, p) => stopRun(p) },
   { id: "pause", title: t.pause, keys: "F6", group: t.groups.run, page: true, enabled: running, run: (_w, p) => togglePause(p) },
-  { id: "stepBlock", title: t.stepBlock, keys: "F10", group: t.groups.run, page: true, run: (w, p) => stepRun(w, p, "block") },
-  { id: "stepRun", title: t.stepRun, keys: "F11", group: t.groups.run, page: true, run: (w, p) => stepRun(w, p, "run") },
-  { id: "runToHere", title: t.runToHere, keys: "Ctrl+F10", group: t.groups.run, page: true, enabled: hasBlocks, run: runToHere },
+  { id: "stepBlock", title: t.stepBlock, keys: "F10", group: t.groups.run, page: true, enabled: notRunning, run: (w, p) => stepRun(w, p, "block") },
+  { id: "stepRun", title: t.stepRun, keys: "F11", group: t.groups.run, page: true, enabled: notRunning, run: (w, p) => stepRun(w, p, "run") },
+  { id: "runToHere", title: t.runToHere, keys: "Ctrl+F10", group: t.groups.run, page: true, enabled: (w, p) => idle(w, p) && hasBlocks(w, p), run: runToHere },
   { id: "breakpoint", title: t.breakpoint, keys: "F9", group: t.groups.run, page: true, enabled: hasBlocks, run: (_w, p) => void p.selectedBlocks().forEach((b) => void p.toggleBreakpoint(b.id)) },
   { id: "breakWhen", title: t.breakWhen, keys: "Shift+F9", group: t.groups.run, page: true, run: (w) => w.ask("breakpoint") },
   { id: "heat", title: t.heat, group: t.groups.run, page: true, run: (_w, p) => p.runs.setHeat(!p.runs.heat.get()) },
@@ -83,7 +92,7 @@ export const commands: Command[] = [
   { id: "right", title: t.right, keys: "Ctrl+3", group: t.groups.view, run: (w) => w.set("right", !w.settings.get().right) },
   { id: "outline", title: t.outline, keys: "Ctrl+Shift+O", group: t.groups.view, run: (w) => { w.settings.update((s) => ({ ...s, left: true, leftTab: "outline" })); focusSoon(".w-outline [role=tree], .w-outline input"); } },
   { id: "palette", title: t.blocks, keys: "Ctrl+Shift+B", group: t.groups.view, run: (w) => { w.settings.update((s) => ({ ...s, left: true, leftTab: "palette" })); focusSoon(".w-palette input"); } },
-  { id: "canvas", title: t.canvas, keys: "Ctrl+Shift+E", group: t.groups.view, page: true, run: () => focusSoon(".react-flow__node, .react-flow") },
+  { id: "canvas", title: t.canvas, keys: "Ctrl+Shift+E", group: t.groups.view, page: true, run: () => focusSoon(".react-flow__node.selected, .react-flow__node, .w-canvas") },
   { id: "minimap", title: t.minimap, group: t.groups.view, run: (w) => w.set("minimap", !w.settings.get().minimap) },
   { id: "values", title: t.values, group: t.groups.view, run: (w) => w.set("valuesOnBlocks", !w.settings.get().valuesOnBlocks) },
   { id: "routed", title: t.routed, group: t.groups.view, run: (w) => w.set("routedWires", !w.settings.get().routedWires) },
@@ -145,6 +154,18 @@ function nextFault(workbench: Workbench, page: PageEditor): void {
   workbench.announce(page.model.faultsOf(next)[0]?.message ?? next);
 }
 
+/** Leads to the selected block's id, or begins to write the selected note or the frame's title. */
+function rename(workbench: Workbench, page: PageEditor): void {
+  const text = writable(page);
+  if (text !== undefined) {
+    page.writing.set(text);
+    return;
+  }
+  workbench.set("right", true);
+  workbench.helpFor.set(null);
+  focusSoon(".w-inspector-id");
+}
+
 function addBookmark(workbench: Workbench, page: PageEditor): void {
   const key = page.info.get().path ?? page.info.get().name;
   const name = page.selectedBlocks()[0]?.id ?? `${texts.commands.bookmarkName} ${(workbench.settings.get().bookmarks[key]?.length ?? 0) + 1}`;
@@ -163,13 +184,4 @@ function nextTheme(workbench: Workbench): "light" | "dark" {
   const dark = document.querySelector(".weft")?.getAttribute("data-theme") === "dark";
   void workbench;
   return dark ? "light" : "dark";
-}
-
-/** Focuses what is about to be on the screen: the first of several selectors that finds something. */
-export function focusSoon(selector: string): void {
-  setTimeout(() => {
-    const element = selector.split(", ").map((each) => document.querySelector<HTMLElement>(`.weft ${each}`)).find(Boolean);
-    element?.focus();
-    if (element instanceof HTMLInputElement) element.select();
-  }, 60);
 }

@@ -3,6 +3,7 @@ import { framesOf, freshId, notesOf, plotsOf, type Frame, type Note, type PagePl
 import { parsePort } from "../model/names";
 import { texts } from "../texts";
 import type { PageEditor } from "../model/pageEditor";
+import { selectAdded } from "./arrival";
 
 /** Keys of the page that hold lists of what stands on it besides blocks. */
 type DecorKey = "frames" | "notes" | "plots";
@@ -22,18 +23,18 @@ export async function addFrame(page: PageEditor, blocks: string[], title: string
   if (!blocks.length) return;
   const id = freshId("frame", framesOf(page.model.keys).map((f) => f.id));
   const frame: Frame = { id, title, color: "blue", blocks };
-  if (await page.edit([write("frames", [...entries(page, "frames"), { ...frame }])], texts.edits.addFrame)) page.select([`frame:${id}`]);
+  await selectAdded(page, [`frame:${id}`], page.edit([write("frames", [...entries(page, "frames"), { ...frame }])], texts.edits.addFrame));
 }
 
 export function setFrame(page: PageEditor, id: string, change: Partial<Frame>): Promise<boolean> {
   return page.edit([write("frames", entries(page, "frames").map((f) => (f["id"] === id ? { ...f, ...change } : f)))], texts.edits.changeFrame);
 }
 
-/** Puts a note on the page. */
+/** Puts a note on the page, and begins to write it. */
 export async function addNote(page: PageEditor, at: Point, text = ""): Promise<void> {
   const id = freshId("note", notesOf(page.model.keys).map((n) => n.id));
   const note: Note = { id, text, at: [Math.round(at[0]), Math.round(at[1])], size: [200, 80] };
-  if (await page.edit([write("notes", [...entries(page, "notes"), { ...note }])], texts.edits.addNote)) page.select([`note:${id}`]);
+  await selectAdded(page, [`note:${id}`], page.edit([write("notes", [...entries(page, "notes"), { ...note }])], texts.edits.addNote), () => page.writing.set(`note:${id}`));
 }
 
 export function setNote(page: PageEditor, id: string, change: Partial<Note>): Promise<boolean> {
@@ -46,7 +47,7 @@ export async function addPlot(page: PageEditor, value: string): Promise<void> {
   const block = parsePort(value).block;
   const [x, y] = page.model.position(block);
   const plot: PagePlot = { id, values: [value], at: [Math.round(x), Math.round(y + page.model.shape(block).height + 24)], size: [240, 120] };
-  if (await page.edit([write("plots", [...entries(page, "plots"), { ...plot }])], texts.edits.addPlot)) page.select([`plot:${id}`]);
+  await selectAdded(page, [`plot:${id}`], page.edit([write("plots", [...entries(page, "plots"), { ...plot }])], texts.edits.addPlot));
 }
 
 export function setPlot(page: PageEditor, id: string, change: Partial<PagePlot>): Promise<boolean> {

@@ -1,15 +1,21 @@
 import type { Block, Diagnostic, Edit, Point } from "@weft/client";
 import { makeClip, parseClip, pasteEdits, freshBlockId, type Clip } from "../model/clipboard";
+import { selectAdded } from "./arrival";
 import { colorDecor, removeDecor } from "./decor";
 import { parsePort } from "../model/names";
 import { plural, text, texts } from "../texts";
 import type { PageEditor } from "../model/pageEditor";
 import type { Workbench } from "../model/workbench";
 
-/** Adds a block of a type at a place, wired to `wire` where that is given. Returns its id; undefined where it was refused. */
-export async function addBlock(
-  page: PageEditor, type: string, place: Point, wire?: { port: string; side: "source" | "target" }, port?: string,
-): Promise<string | undefined> {
+/** How a block is added: its port `port` wired to `wire`; `show` hears of it as soon as it is on the page. */
+export interface AddOptions {
+  wire?: { port: string; side: "source" | "target" };
+  port?: string;
+  show?: (id: string) => void;
+}
+
+/** Adds a block of a type at a place. Returns its id; undefined where it was refused. */
+export async function addBlock(page: PageEditor, type: string, place: Point, { wire, port, show }: AddOptions = {}): Promise<string | undefined> {
   const id = freshBlockId(type, (name) => page.model.blocks.has(name));
   const at: Point = [Math.round(place[0] / 8) * 8, Math.round(place[1] / 8) * 8];
   const block: Block = { id, block: type };
@@ -19,15 +25,8 @@ export async function addBlock(
   if (wire && port) {
     edits.push(wire.side === "source" ? { op: "connect", from: wire.port, to: `${id}.${port}` } : { op: "connect", from: `${id}.${port}`, to: wire.port });
   }
-  return (await selected(page, [id], page.edit([...pinAuto(page), ...edits], text(texts.edits.add, { what: type })))) ? id : undefined;
-}
-
-/** Selects blocks that an edit adds: at once where they are shown already. */
-async function selected(page: PageEditor, ids: string[], done: Promise<boolean>): Promise<boolean> {
-  if (ids.every((id) => page.model.blocks.has(id))) page.select(ids);
-  const made = await done;
-  if (made) page.select(ids);
-  return made;
+  const done = page.edit([...pinAuto(page), ...edits], text(texts.edits.add, { what: type }));
+  return (await selectAdded(page, [id], done, () => show?.(id))) ? id : undefined;
 }
 
 /** Before the first block gets a place on a page that places none, the others keep the places that they are seen at. */
@@ -75,7 +74,7 @@ export async function paste(page: PageEditor, clip: Clip | null, at?: Point): Pr
   const top = Math.min(...corner.map(([, y]) => y));
   const offset: Point = at && corner.length ? [at[0] - left, at[1] - top] : [32, 32];
   const { edits, ids } = pasteEdits(clip, (id) => page.model.blocks.has(id), offset);
-  await selected(page, ids, page.edit([...pinAuto(page), ...edits], plural(clip.blocks.length, texts.edits.pasteOne, texts.edits.pasteMany)));
+  await selectAdded(page, ids, page.edit([...pinAuto(page), ...edits], plural(clip.blocks.length, texts.edits.pasteOne, texts.edits.pasteMany)));
 }
 
 /** What is in the system's clipboard, where it may be read and is a page; else what was copied here last. */

@@ -6,9 +6,10 @@ import "@xyflow/react/dist/style.css";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { dropSchema, pointOf } from "../actions/drop";
 import { openContextMenu, type ContextMenuState } from "../actions/menus";
-import { useCell, useCellPart, usePage, useWorkbench } from "../model/react";
+import type { PageEditor } from "../model/pageEditor";
+import { useCell, useCellPart, usePage, useStructure, useWorkbench } from "../model/react";
 import { texts } from "../texts";
-import { Menu } from "../ui";
+import { Button, Menu } from "../ui";
 import { BlockNode } from "./BlockNode";
 import { Connector, connect, ends, reconnect } from "./connect";
 import { ConnectionReason, WireLine } from "./ConnectionReason";
@@ -48,7 +49,7 @@ function Flow() {
   const connector = useMemo(() => new Connector(page), [page]);
   const drag = useDrag(page);
   const far = useView(root);
-  const moving = useMoving(root);
+  const moving = useMoving(root, page);
   const [menu, setMenu] = useState<ContextMenuState | null>(null);
 
   useEffect(() => connector.highlight(), [connector, nodes]);
@@ -86,7 +87,7 @@ function Flow() {
 
   return (
     <div
-      ref={root} className="w-canvas" data-far={far || undefined}
+      ref={root} className="w-canvas" tabIndex={-1} data-far={far || undefined}
       onDoubleClick={(event) => {
         if (!(event.target as Element).classList.contains("react-flow__pane")) return;
         workbench.quick.set({ at: pointOf(event), place: flow.screenToFlowPosition(pointOf(event)) });
@@ -124,7 +125,7 @@ function Flow() {
         {!far && <Background variant={BackgroundVariant.Dots} gap={24} size={1.5} color="var(--w-grid)" />}
         <ConnectionReason connector={connector} />
         <Landscape far={far} />
-        {page.model.blocks.size === 0 && <Panel position="top-center"><EmptyPage /></Panel>}
+        <NoBlocks />
       </ReactFlow>
       {menu && <Menu items={menu.items} at={menu.at} label={menu.label} onClose={() => setMenu(null)} />}
     </div>
@@ -140,12 +141,13 @@ const ariaLabels = {
 };
 
 /** Marks the canvas while it is moved: what is costly to draw and not read meanwhile is left out then. */
-function useMoving(root: React.RefObject<HTMLDivElement | null>): { start: () => void; end: () => void } {
+function useMoving(root: React.RefObject<HTMLDivElement | null>, page: PageEditor): { start: () => void; end: () => void } {
   return useMemo(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     return {
       start: () => {
         clearTimeout(timer);
+        page.looks++;
         root.current?.setAttribute("data-moving", "");
       },
       end: () => {
@@ -153,7 +155,7 @@ function useMoving(root: React.RefObject<HTMLDivElement | null>): { start: () =>
         timer = setTimeout(() => root.current?.removeAttribute("data-moving"), 120);
       },
     };
-  }, [root]);
+  }, [root, page]);
 }
 
 /** Tells the flow what is in sight; true while the overview is painted instead. */
@@ -183,7 +185,7 @@ function useView(root: React.RefObject<HTMLDivElement | null>): boolean {
   return far;
 }
 
-function select(page: ReturnType<typeof usePage>, changes: (NodeChange | EdgeChange)[], prefix: string): void {
+function select(page: PageEditor, changes: (NodeChange | EdgeChange)[], prefix: string): void {
   const picks = changes.filter((change) => change.type === "select");
   if (!picks.length) return;
   const next = new Set(page.selection.get());
@@ -191,18 +193,27 @@ function select(page: ReturnType<typeof usePage>, changes: (NodeChange | EdgeCha
     if (pick.selected) next.add(prefix + pick.id);
     else next.delete(prefix + pick.id);
   }
-  page.selection.set(next);
+  page.select(next);
 }
 
 function openNode(workbench: ReturnType<typeof useWorkbench>, node: Node): void {
   if (node.type === "block") workbench.set("right", true);
 }
 
-function EmptyPage() {
+/** Says why no block is seen: the page has none, is being read, or could not be read. */
+function NoBlocks() {
+  const page = usePage();
+  const workbench = useWorkbench();
+  const loaded = useCell(page.loaded);
+  const failure = useCell(page.failure);
+  useStructure();
+  if (page.model.blocks.size > 0) return null;
   return (
-    <div className="w-empty-page">
-      <h2>{t.emptyTitle}</h2>
-      <p>{t.emptyText}</p>
-    </div>
+    <Panel position="top-center">
+      <div className="w-empty-page" role="status">
+        <h2>{failure !== null ? t.notRead : loaded ? t.emptyTitle : texts.app.loading}</h2>
+        {failure !== null ? <p>{failure} <Button small onClick={() => void workbench.read(page)}>{t.readAgain}</Button></p> : loaded && <p>{t.emptyText}</p>}
+      </div>
+    </Panel>
   );
 }

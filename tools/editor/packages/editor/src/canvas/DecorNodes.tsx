@@ -1,7 +1,8 @@
 import { NodeResizer, type NodeProps } from "@xyflow/react";
-import { memo, useState, type CSSProperties } from "react";
+import { memo, useEffect, useRef, useState, type CSSProperties } from "react";
 import { colorValue, type Frame, type Note } from "../model/decor";
-import { usePage } from "../model/react";
+import { focusSoon } from "../actions/focus";
+import { useCellPart, usePage } from "../model/react";
 import { setFrame, setNote } from "../actions/decor";
 import { texts } from "../texts";
 
@@ -14,7 +15,7 @@ export const FrameNode = memo(function FrameNode({ data, selected }: NodeProps) 
   return (
     <section className={`w-frame ${selected ? "w-frame-selected" : ""}`} style={{ "--frame": colorValue(frame.color) ?? "var(--w-color-grey)" } as CSSProperties} aria-label={frame.title}>
       <EditableText
-        className="w-frame-title" value={frame.title} label={t.frameTitle} placeholder={t.frameTitle}
+        id={`frame:${frame.id}`} className="w-frame-title" value={frame.title} label={t.frameTitle} placeholder={t.frameTitle}
         onChange={(title) => void setFrame(page, frame.id, { title })}
       />
     </section>
@@ -31,12 +32,17 @@ export const NoteNode = memo(function NoteNode({ data, selected }: NodeProps) {
         isVisible={Boolean(selected)} minWidth={80} minHeight={40} lineClassName="w-note-line" handleClassName="w-note-handle"
         onResizeEnd={(_event, { x, y, width, height }) => void setNote(page, note.id, { at: [Math.round(x), Math.round(y)], size: [Math.round(width), Math.round(height)] })}
       />
-      <EditableText className="w-note-text" value={note.text} label={t.noteText} placeholder={t.noteText} multiline onChange={(text) => void setNote(page, note.id, { text })} />
+      <EditableText
+        id={`note:${note.id}`} className="w-note-text" value={note.text} label={t.noteText} placeholder={t.noteText} multiline
+        onChange={(text) => void setNote(page, note.id, { text })}
+      />
     </div>
   );
 });
 
 interface EditableTextProps {
+  /** Of the node that it is on. */
+  id: string;
   value: string;
   label: string;
   placeholder: string;
@@ -46,8 +52,20 @@ interface EditableTextProps {
 }
 
 /** A text that becomes a field when it is double clicked, or F2 is pressed on it. */
-function EditableText({ value, label, placeholder, className, multiline, onChange }: EditableTextProps) {
+function EditableText({ id, value, label, placeholder, className, multiline, onChange }: EditableTextProps) {
+  const page = usePage();
+  const asked = useCellPart(page.writing, (wanted) => wanted === id);
   const [draft, setDraft] = useState<string | null>(null);
+  useEffect(() => {
+    if (!asked) return;
+    page.writing.set(null);
+    setDraft(value);
+  }, [asked, page, value]);
+  const byKey = useRef(false);
+  useEffect(() => {
+    if (draft === null && byKey.current) focusSoon(`.react-flow__node[data-id="${CSS.escape(id)}"]`);
+    byKey.current = false;
+  }, [draft, id]);
   if (draft === null) {
     return (
       <div className={className} onDoubleClick={(event) => { event.stopPropagation(); setDraft(value); }} title={t.doubleClickToEdit}>
@@ -63,8 +81,10 @@ function EditableText({ value, label, placeholder, className, multiline, onChang
     className: `${className} w-edit nodrag nopan`, value: draft, "aria-label": label, autoFocus: true, onBlur: done,
     onKeyDown: (event: React.KeyboardEvent) => {
       event.stopPropagation();
+      const taken = event.key === "Enter" && !(multiline && event.shiftKey);
+      byKey.current = taken || event.key === "Escape";
       if (event.key === "Escape") setDraft(null);
-      if (event.key === "Enter" && !(multiline && event.shiftKey)) done();
+      if (taken) done();
     },
   };
   return multiline

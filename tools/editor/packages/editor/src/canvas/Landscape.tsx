@@ -22,13 +22,18 @@ export function Landscape({ far }: { far: boolean }) {
 }
 
 function Map({ scene }: { scene: Scene }) {
+  const page = usePage();
   const viewport = useViewport();
   const flow = useReactFlow();
   const width = useStore((s) => s.width);
   const height = useStore((s) => s.height);
   const size = useMemo(() => ({ width, height }), [width, height]);
+  const center = (x: number, y: number): void => {
+    page.looks++;
+    void flow.setCenter(x, y, { zoom: viewport.zoom });
+  };
   const small = height < 480 || width < 560;
-  return <Minimap scene={scene} viewport={viewport} canvasSize={size} onCenter={(x, y) => void flow.setCenter(x, y, { zoom: viewport.zoom })} width={small ? 112 : 176} height={small ? 72 : 112} />;
+  return <Minimap scene={scene} viewport={viewport} canvasSize={size} onCenter={center} width={small ? 112 : 176} height={small ? 72 : 112} />;
 }
 
 /** The far view, with what the pointer does on it: a click selects, a double click goes there. */
@@ -52,6 +57,7 @@ function FarView({ scene }: { scene: Scene }) {
     const go = (event: MouseEvent): void => {
       const id = hit(event);
       event.stopPropagation();
+      page.looks++;
       if (id) workbench.reveal([id]);
       else void flow.setCenter(...center(flow.screenToFlowPosition({ x: event.clientX, y: event.clientY })), { zoom: 0.8, duration: 200 });
     };

@@ -13,19 +13,21 @@ const shown = new WeakSet<object>();
  * Lets other parts bring blocks into sight, and shows all of a page when it is opened. What somebody wanted to see before that, while the page
  * was read, is shown instead.
  */
-export function useReveal(page: Pick<PageEditor, "model" | "loaded">, workbench: Pick<Workbench, "reveal">): void {
+export function useReveal(page: Pick<PageEditor, "model" | "loaded" | "looks">, workbench: Pick<Workbench, "reveal">): void {
   const flow = useReactFlow();
   const store = useStoreApi();
   const loaded = useCell(page.loaded);
   const wanted = useRef<(() => void) | null>(null);
   useEffect(() => onGoTo((view) => {
     shown.add(page);
+    page.looks++;
     void flow.setViewport(view);
   }), [page, flow]);
   useEffect(() => {
     workbench.reveal = (ids, zoomIn = true) => {
       const bounds = page.model.bounds(ids);
       if (!bounds) return;
+      page.looks++;
       if (!shown.has(page)) wanted.current = () => workbench.reveal(ids, zoomIn);
       const { width, height, transform } = store.getState();
       if (!width) return;

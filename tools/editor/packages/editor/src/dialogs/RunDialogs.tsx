@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import type { Breakpoint, PortType, TensorLiteral } from "@weft/client";
 import { startRun } from "../actions/running";
-import { useCell, usePage, useWorkbench } from "../model/react";
+import { useCell, useCellPart, usePage, useWorkbench } from "../model/react";
 import { TensorEditor, toLiteral, zeros, type TensorValue } from "../tensor";
 import { fromValue, readTensor } from "../model/tensors";
 import { texts } from "../texts";
@@ -99,6 +99,7 @@ export function ValueDialog() {
   const name = workbench.dialogSubject ?? "";
   const [what] = useState(() => workbench.dialog.get());
   const variable = what === "setVariable";
+  const paused = useCellPart(page.runs.run, (run) => run?.state === "paused");
   const [tensor, setTensor] = useState<TensorValue | null | undefined>(null);
   useEffect(() => {
     const read = !variable ? readTensor(page, name) : page.api.variable(name, { limit: 1048576 }).then(fromValue);
@@ -119,7 +120,8 @@ export function ValueDialog() {
       page.report(error);
     }
   };
-  return <TensorEditor name={name} tensor={tensor} onSave={(value) => void save(value)} onClose={close} />;
+  const blocked = what === "override" && !paused ? texts.panels.overrideEnded : undefined;
+  return <TensorEditor name={name} tensor={tensor} blocked={blocked} onSave={(value) => void save(value)} onClose={close} />;
 }
 
 /** Zeros of the type and shape that the page tells; undefined where it does not, or they would be very many. */

@@ -48,10 +48,18 @@ export class PageEditor {
   readonly clients = new Cell<{ id: string; name: string }[]>([]);
   readonly log = new Cell<LogLine[]>([]);
   readonly loaded = new Cell<boolean>(false);
+  /** Why the page could not be read; null where it was, or is being read. */
+  readonly failure = new Cell<string | null>(null);
   readonly feeds = new Cell<ReadonlySet<string>>(new Set());
   /** Counts changes of variables from outside of runs. */
   readonly variablesChanged = new Cell<number>(0);
+  /** The note or frame whose text is about to be written, as the selection calls it. */
+  readonly writing = new Cell<string | null>(null);
   viewport: Viewport | null = null;
+  /** Counts what was selected, apart from what follows from blocks that went or were renamed. */
+  selections = 0;
+  /** Counts moves of the canvas that the user made or asked for. */
+  looks = 0;
   notify: (notice: Notice) => void = () => {};
   private revision = -1;
   private readonly ahead: Ahead;
@@ -72,7 +80,11 @@ export class PageEditor {
 
   /** Reads the page, and follows it from there. */
   load(): Promise<void> {
-    this.loading ??= this.read().finally(() => (this.loading = null));
+    this.failure.set(null);
+    this.loading ??= this.read().catch((error: unknown) => {
+      this.failure.set(error instanceof Error ? error.message : String(error));
+      throw error;
+    }).finally(() => (this.loading = null));
     return this.loading;
   }
 
@@ -213,7 +225,7 @@ export class PageEditor {
 
   private keepSelection(): void {
     const now = this.selection.get();
-    const left = [...now].filter((id) => (id.startsWith("wire:") ? this.model.wireAt(id.slice(5)) : /^(frame|note|plot):/.test(id) || this.model.blocks.has(id)));
+    const left = [...now].filter((id) => this.has(id));
     if (left.length !== now.size) this.selection.set(new Set(left));
   }
 
@@ -278,7 +290,13 @@ export class PageEditor {
     return this.model.ids.filter((id) => selected.has(id)).flatMap((id) => this.model.blocks.get(id) ?? []);
   }
 
+  /** Whether the page has what a selection calls so. */
+  has(id: string): boolean {
+    return id.startsWith("wire:") ? Boolean(this.model.wireAt(id.slice(5))) : /^(frame|note|plot):/.test(id) || this.model.blocks.has(id);
+  }
+
   select(ids: Iterable<string>): void {
+    this.selections++;
     const next = new Set(ids);
     const now = this.selection.get();
     if (next.size !== now.size || [...next].some((id) => !now.has(id))) this.selection.set(next);

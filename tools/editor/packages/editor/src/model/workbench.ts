@@ -38,6 +38,8 @@ export class Workbench {
   readonly schema = new Cell<SchemaIndex | null>(null);
   readonly pages = new Cell<PageInfo[]>([]);
   readonly tabs = new Cell<string[]>([]);
+  /** Pages that the server was asked to open and has not yet. */
+  readonly opening = new Cell<readonly { name: string }[]>([]);
   readonly active = new Cell<PageEditor | null>(null);
   readonly notifications = new Notifications();
   readonly dialog = new Cell<DialogName>(null);
@@ -59,32 +61,43 @@ export class Workbench {
 
   constructor(readonly client: WeftClient) {
     this.connection = new Cell(client.connection);
-    client.onConnection((state) => this.connection.set(state));
+    client.onConnection((state) => {
+      this.connection.set(state);
+      if (state.state === "open") for (const editor of this.editors.values()) if (editor.failure.get() !== null) void this.read(editor);
+    });
     client.onEvent((event) => this.receive(event));
   }
 
   /** Connects, and opens `page` (a path of the folder), or what the command line named. */
   async start(page?: string | null): Promise<void> {
     this.client.start();
-    const [info, schema] = await Promise.all([this.client.info(), this.client.schema()]);
+    // all at once: each call takes its time where the server is far away
+    const asked = page ? this.client.open({ path: page }) : undefined;
+    asked?.catch(() => {}); // told below
+    const [info, schema, open] = await Promise.all([this.client.info(), this.client.schema(), this.client.openPages()]);
     this.server.set(info);
     this.schema.set(new SchemaIndex(schema));
-    const wanted = page ?? info.open;
-    const open = await this.client.openPages();
     this.pages.set(open);
-    if (wanted) await this.open({ path: wanted });
+    const wanted = page ?? info.open;
+    if (wanted) await this.open({ path: wanted }, asked);
     else if (open[0]) await this.show(open[0].id);
     if (!(await this.offerRecovery()) && !this.settings.get().tourSeen && isXor(this.active.get())) this.dialog.set("tour");
   }
 
   // ---- pages -----------------------------------------------------------------------------------------------------------
 
-  async open(source: PageSource): Promise<void> {
+  async open(source: PageSource, asked = this.client.open(source)): Promise<void> {
+    const entry = { name: nameOf(source) };
+    const end = (): void => this.opening.update((list) => list.filter((other) => other !== entry));
+    this.opening.update((list) => [...list, entry]);
     try {
-      const info = await this.client.open(source);
+      const info = await asked;
       this.pages.update((pages) => (pages.some((p) => p.id === info.id) ? pages : [...pages, info]));
-      await this.show(info.id, info);
+      const shown = this.show(info.id, info);
+      end();
+      await shown;
     } catch (error) {
+      end();
       this.report(error);
     }
   }
@@ -100,10 +113,15 @@ export class Workbench {
       this.editors.set(id, editor);
       this.tabs.update((tabs) => (tabs.includes(id) ? tabs : [...tabs, id]));
       this.active.set(editor);
-      await editor.load().catch((error: unknown) => this.report(error));
+      await this.read(editor);
     } else {
       this.active.set(editor);
     }
+  }
+
+  /** Reads a page (again). */
+  async read(editor: PageEditor): Promise<void> {
+    await editor.load().catch((error: unknown) => this.report(error));
   }
 
   editor(id: string): PageEditor | undefined {
@@ -223,11 +241,26 @@ export class Workbench {
     this.toast({ kind: "error", text: diagnostic?.message ?? (error instanceof Error ? error.message : String(error)), detail: diagnostic?.hint });
   };
 
+  /** For calls that take time: shows blocks as `reveal` does, unless the user has moved the canvas or gone to another page since this call. */
+  revealLater(): Workbench["reveal"] {
+    const page = this.active.get();
+    const looks = page?.looks;
+    return (ids, zoom) => {
+      if (page && this.active.get() === page && page.looks === looks) this.reveal(ids, zoom);
+    };
+  }
+
   /** Plots a value of the page that is shown, and opens the plots. */
   plot(name: string): void {
     this.active.get()?.plots.add(name);
     this.settings.update((s) => ({ ...s, bottom: true, bottomTab: "plots" }));
   }
+}
+
+/** What a page is called before it is open. */
+function nameOf(source: PageSource): string {
+  if ("path" in source) return source.path;
+  return ("name" in source ? source.name : undefined) ?? ("example" in source ? source.example : texts.dialogs.empty);
 }
 
 /** The page of the tour. */

@@ -3,7 +3,7 @@ import type { BlockSchema } from "@weft/client";
 import { addBlock } from "../actions/edit";
 import { freePlace } from "../actions/place";
 import { dragType, dropBlock } from "../actions/drop";
-import { focusSoon } from "../actions/commands";
+import { focusSoon } from "../actions/focus";
 import { categoryColor, categoryTitle } from "../model/names";
 import { useCell, useWorkbench } from "../model/react";
 import { text, texts } from "../texts";
@@ -30,11 +30,9 @@ export function Palette() {
   const insert = async (block: BlockSchema): Promise<void> => {
     const page = workbench.active.get();
     if (!page) return;
-    const id = await addBlock(page, block.block, freePlace(page));
-    if (id) {
-      workbench.announce(text(t.add, { block: id, summary: block.summary }));
-      workbench.reveal([id]);
-    }
+    const reveal = workbench.revealLater();
+    const id = await addBlock(page, block.block, freePlace(page), { show: (added) => reveal([added]) });
+    if (id) workbench.announce(text(t.add, { block: id, summary: block.summary }));
   };
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === "Enter" && hits?.[0] && (event.target as Element).tagName === "INPUT") void insert(hits[0].schema);

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { addBlock } from "../actions/edit";
+import { focusSoon } from "../actions/focus";
 import { categoryColor } from "../model/names";
 import type { PageEditor } from "../model/pageEditor";
 import { useCell, useWorkbench } from "../model/react";
@@ -40,10 +41,13 @@ function Box({ quick, onClose }: { quick: Quick; onClose: () => void }) {
     if (!hit || !page) return;
     const ports = fitting && fitting !== "asking" ? fitting.get(hit.schema.block) : undefined;
     onClose();
-    const id = await addBlock(page, hit.schema.block, [quick.place.x, quick.place.y], quick.wire, ports?.[0]);
+    const reveal = workbench.revealLater();
+    const show = (added: string): void => {
+      if (!inSight(page, added)) reveal([added]);
+      focusSoon(`.react-flow__node[data-id="${CSS.escape(added)}"]`);
+    };
+    const id = await addBlock(page, hit.schema.block, [quick.place.x, quick.place.y], { wire: quick.wire, port: ports?.[0], show });
     if (id) workbench.announce(text(t.add, { block: id, summary: hit.schema.summary }));
-    if (id && !inSight(page, id)) workbench.reveal([id]);
-    document.querySelector<HTMLElement>(".react-flow")?.focus();
   };
   const left = Math.max(8, Math.min(quick.at.x, window.innerWidth - 340));
   const top = Math.max(8, Math.min(quick.at.y, window.innerHeight - 360));

@@ -1,6 +1,6 @@
 import type { Diagnostic } from "@weft/client";
 import { quickFix } from "../actions/fixes";
-import { usePage, useStructure, useWorkbench } from "../model/react";
+import { useCell, usePage, useStructure, useWorkbench } from "../model/react";
 import { text, texts } from "../texts";
 import { Button, Icon } from "../ui";
 
@@ -10,8 +10,9 @@ const t = texts.panels;
 export function FaultsPanel() {
   const page = usePage();
   useStructure();
+  const loaded = useCell(page.loaded);
   const list = [...page.model.diagnostics].sort((a, b) => rank(a) - rank(b));
-  if (!list.length) return <p className="w-hint w-pad">{t.noFaults}</p>;
+  if (!list.length) return <p className="w-hint w-pad">{loaded ? t.noFaults : texts.app.loading}</p>;
   return <ul className="w-rows">{list.map((finding, k) => <Fault key={k} finding={finding} />)}</ul>;
 }
 

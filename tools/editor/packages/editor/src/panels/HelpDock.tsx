@@ -28,7 +28,10 @@ export function HelpDock({ block }: { block: string }) {
       </div>
       <HelpPanel
         blocks={schema?.blocks ?? []} block={block || undefined} onBlock={(name) => workbench.helpFor.set(name ?? "")} load={(name) => workbench.client.help(name)}
-        onAdd={(name) => void addBlock(page, name, freePlace(page)).then((id) => id && workbench.reveal([id]))}
+        onAdd={(name) => {
+          const reveal = workbench.revealLater();
+          void addBlock(page, name, freePlace(page), { show: (id) => reveal([id]) });
+        }}
       />
     </div>
   );

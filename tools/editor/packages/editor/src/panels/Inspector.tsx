@@ -7,7 +7,7 @@ import { AttributeForm } from "../forms";
 import { attributePairs } from "../model/attributes";
 import { categoryColor, categoryTitle, typeText } from "../model/names";
 import type { PageEditor } from "../model/pageEditor";
-import { useBlock, useCell, usePage, useStructure, useSummary, useWorkbench } from "../model/react";
+import { useBlock, useCell, useCellPart, usePage, useStructure, useSummary, useWorkbench } from "../model/react";
 import { text, texts } from "../texts";
 import { Button, Field, Icon, IconButton, MenuButton } from "../ui";
 import { commandOf, runCommand } from "../actions/commands";
@@ -49,6 +49,7 @@ function PageInspector() {
   const stored = typeof page.model.keys["page"] === "string" ? page.model.keys["page"] : info.name;
   const [name, setName] = useState(stored);
   useEffect(() => setName(stored), [stored]);
+  const loaded = useCell(page.loaded);
   const wires = page.model.wireCount;
   return (
     <div className="w-inspector">
@@ -56,7 +57,7 @@ function PageInspector() {
       <form onSubmit={(event) => { event.preventDefault(); if (name !== stored) void page.edit([{ op: "set", key: "page", value: name }], text(texts.edits.renamePage, { to: name })); }}>
         <Field label={t.pageName}>{(ids) => <input {...ids} className="w-input" value={name} onChange={(event) => setName(event.target.value)} />}</Field>
       </form>
-      <p className="w-hint">{text(t.summary, { blocks: page.model.blocks.size, wires })}</p>
+      <p className="w-hint">{loaded ? text(t.summary, { blocks: page.model.blocks.size, wires }) : texts.app.loading}</p>
       <p className="w-hint">{t.selectSomething}</p>
     </div>
   );
@@ -163,6 +164,7 @@ function OutputRow({ name, label, doc }: { name: string; label: string; doc?: st
   const page = usePage();
   const workbench = useWorkbench();
   const value = useSummary(name);
+  const paused = useCellPart(page.runs.run, (run) => run?.state === "paused");
   const readers = [...(page.model.readersOf(name.slice(0, name.length - label.length - 1)).get(label) ?? [])];
   return (
     <li className="w-port-row" title={doc}>
@@ -177,7 +179,7 @@ function OutputRow({ name, label, doc }: { name: string; label: string; doc?: st
             { label: t.plotOnPage, icon: "pin", onSelect: () => void addPlot(page, name) },
             { label: t.connect, icon: "link", onSelect: () => workbench.ask("connect", name) },
             { label: t.feed, icon: "upload", onSelect: () => workbench.ask("feed", name) },
-            { label: t.override, icon: "edit", disabled: page.runs.run.get()?.state !== "paused", onSelect: () => workbench.ask("override", name) },
+            { label: t.override, icon: "edit", disabled: !paused, hint: paused ? undefined : t.overrideHint, onSelect: () => workbench.ask("override", name) },
           ]}
         />
       </div>

@@ -2,7 +2,7 @@ import { useRef, type KeyboardEvent } from "react";
 import { keysOf, runCommand } from "../actions/commands";
 import { useCell, useWorkbench } from "../model/react";
 import type { PageEditor } from "../model/pageEditor";
-import { texts } from "../texts";
+import { text, texts } from "../texts";
 import { Icon, IconButton } from "../ui";
 
 /** The open pages. */
@@ -10,6 +10,7 @@ export function PageTabs() {
   const workbench = useWorkbench();
   const tabs = useCell(workbench.tabs);
   const active = useCell(workbench.active);
+  const opening = useCell(workbench.opening);
   const list = useRef<HTMLDivElement>(null);
   if (!tabs.length) return null;
   const key = (event: KeyboardEvent): void => {
@@ -19,7 +20,8 @@ export function PageTabs() {
     if (to === null) return;
     event.preventDefault();
     const next = tabs[(to + tabs.length) % tabs.length];
-    if (next) void workbench.show(next).then(() => list.current?.querySelector<HTMLElement>("[aria-selected=true]")?.focus());
+    if (next) void workbench.show(next);
+    list.current?.querySelectorAll<HTMLElement>("[role=tab]")[tabs.indexOf(next ?? "")]?.focus();
   };
   return (
     <nav className="w-pages" aria-label={texts.dialogs.recent}>
@@ -29,6 +31,7 @@ export function PageTabs() {
           return editor ? <PageTab key={id} editor={editor} selected={active?.id === id} /> : null;
         })}
       </div>
+      {opening.map(({ name }, k) => <span key={k} className="w-page-opening" role="status">{text(texts.app.opening, { name })}</span>)}
       <IconButton icon="plus" small label={texts.commands.open} shortcut={keysOf("open")} onClick={() => workbench.ask("open")} />
     </nav>
   );

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { WeftClient } from "@weft/client";
+import { focusSoon } from "../actions/focus";
 import { commandForKey, runCommand } from "../actions/commands";
 import { Canvas } from "../canvas/Canvas";
 import { Dialogs } from "../dialogs/Dialogs";
@@ -53,6 +54,8 @@ function Shell({ failure }: { failure: string | null }) {
   const dark = useDark(workbench);
   const active = useCell(workbench.active);
   const schema = useCell(workbench.schema);
+  const opening = useCell(workbench.opening);
+  useFocusOnOpened(opening.length);
   useKeys(root);
   return (
     <div ref={root} className="weft w-shell" data-theme={dark ? "dark" : "light"}>
@@ -61,13 +64,25 @@ function Shell({ failure }: { failure: string | null }) {
       <PageTabs />
       <main className="w-main">
         {active ? <PageContext.Provider key={active.id} value={active}><Workspace /></PageContext.Provider>
-          : schema ? <EmptyState /> : <p className="w-starting" role="status">{failure ? text(texts.app.failed, { reason: failure }) : texts.app.connecting}</p>}
+          : schema && !opening.length ? <EmptyState />
+            : <p className="w-starting" role="status">{failure ? text(texts.app.failed, { reason: failure }) : schema ? text(texts.app.opening, { name: opening[0]?.name ?? "" }) : texts.app.connecting}</p>}
       </main>
       <QuickInsert />
       <Dialogs />
       <ToastArea notifications={workbench.notifications} />
     </div>
   );
+}
+
+/** A page that was opened gets the focus, so that its keys work at once; not where something is written or asked. */
+function useFocusOnOpened(opening: number): void {
+  const workbench = useWorkbench();
+  const before = useRef(0);
+  useEffect(() => {
+    const ended = opening < before.current;
+    before.current = opening;
+    if (ended && workbench.active.get() && !document.activeElement?.closest("input, textarea, select, dialog")) focusSoon(".w-canvas");
+  }, [opening, workbench]);
 }
 
 /** The canvas with its docks. In a narrow window the docks lie over the canvas. */

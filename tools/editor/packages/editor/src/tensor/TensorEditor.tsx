@@ -21,6 +21,8 @@ export interface TensorEditorProps {
   tensor: TensorValue | undefined;
   /** Types that may be chosen; all where left out. */
   dtypes?: readonly string[];
+  /** Why the value cannot be set now; it may pass. */
+  blocked?: string;
   /** Is read at once. */
   file?: File;
   onSave(tensor: TensorValue): void;
@@ -35,7 +37,7 @@ export async function readTensorFile(file: File, dtype: string): Promise<{ tenso
 }
 
 /** Edits a copy; what was entered is handed over by "Set value" alone. */
-export function TensorEditor({ name, tensor, dtypes = LITERAL_DTYPES, file: given, onSave, onClose }: TensorEditorProps) {
+export function TensorEditor({ name, tensor, dtypes = LITERAL_DTYPES, blocked, file: given, onSave, onClose }: TensorEditorProps) {
   const [value, setValue] = useState<TensorValue>(() => tensor ?? zeros(dtypes[0] ?? "DT_FLOAT", []));
   const [message, setMessage] = useState<{ text: string; bad?: boolean }>({ text: tensorTexts.dropHelp });
   const [dropping, setDropping] = useState(false);
@@ -64,7 +66,7 @@ export function TensorEditor({ name, tensor, dtypes = LITERAL_DTYPES, file: give
   return (
     <Dialog
       title={text(tensorTexts.editTitle, { name })} width="l" onClose={onClose} closeOnBackdrop={false}
-      footer={<><Button onClick={onClose}>{tensorTexts.cancel}</Button><Button look="primary" onClick={() => onSave(value)}>{tensorTexts.save}</Button></>}
+      footer={<><Button onClick={onClose}>{tensorTexts.cancel}</Button><Button look="primary" disabled={blocked !== undefined} onClick={() => onSave(value)}>{tensorTexts.save}</Button></>}
     >
       <div
         className={`w-tensor-edit ${dropping ? "w-tensor-dropping" : ""}`}
@@ -83,7 +85,7 @@ export function TensorEditor({ name, tensor, dtypes = LITERAL_DTYPES, file: give
           </label>
         </div>
         <TensorTable tensor={value} name={name} autoFocus growable onEdit={setValue} announce={(said) => setMessage({ text: said, bad: said.includes("not fit") })} />
-        <p className="w-tensor-message" role="status" data-bad={message.bad || undefined}>{message.text}</p>
+        <p className="w-tensor-message" role="status" data-bad={message.bad || blocked !== undefined || undefined}>{blocked ?? message.text}</p>
       </div>
     </Dialog>
   );

@@ -61,7 +61,8 @@ export function Menu({ items, label, at, onClose }: MenuProps) {
     return () => {
       document.removeEventListener("pointerdown", outside, true);
       window.removeEventListener("blur", blurred);
-      if (list.current === null || list.current.contains(document.activeElement) || document.activeElement === document.body) before?.focus?.();
+      // what an item has focused keeps the focus
+      if (document.activeElement === document.body) before?.focus?.();
     };
   }, []);
 
