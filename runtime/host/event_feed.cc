@@ -125,7 +125,6 @@ class EventFeed::Table final : public EventSource {
 EventFeed::EventFeed(const Session& session, EventOptions options)
     : options_(std::move(options)),
       session_of_(session),
-      session_(session.id()),
       page_(session.scope().revision()->graph->name()),
       table_(std::make_shared<Table>(options_)),
       start_(options_.start) {
@@ -140,7 +139,7 @@ Event EventFeed::Make(EventKind kind) const {
   event.kind = kind;
   event.source = options_.source;
   event.page = page_;
-  event.session = session_;
+  event.session = session_of_.id();
   event.start = start_.load(std::memory_order_relaxed);
   event.t_ns = SteadyNs();
   return event;
@@ -222,7 +221,7 @@ Status EventFeed::OnRunStart(uint64_t run, RunView& view) {
   run_ = run;
   steps_ = 0;
   if (graph_ != view.graph()) {
-    table_->Begin(view.graph(), session_);
+    table_->Begin(view.graph(), session_of_.id());
     graph_ = view.graph();
   }
   return {};

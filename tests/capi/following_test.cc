@@ -355,6 +355,20 @@ TEST_CASE("C: a run to a block stops at it under its new name", "[capi][followin
   CHECK(TextOf(place) == "late");
 }
 
+TEST_CASE("C: events tell a session by the id that its block has in their run", "[capi][watch][following]") {
+  WatchingHost host;
+  OwnedEvents events = host.Events(WEFT_EVENT_BIT(WEFT_EVENT_PRINT) | WEFT_EVENT_BIT(WEFT_EVENT_RUN));
+  const auto told_of = [&](const std::string& id) {
+    host.Run(1);
+    const std::vector<weft_event> told = Poll(events);
+    CHECK(told.size() >= 2);
+    for (const weft_event& event : told) CHECK(event.session == id);
+  };
+  told_of("run");
+  C_OK(host.problems, weft_page_edit(host.page, R"({"op": "rename", "block": "run", "to": "train"})", WEFT_EDIT_APPLY, nullptr, host.problems.out()));
+  told_of("train");
+}
+
 TEST_CASE("C: names and conditions that a host keeps itself are renamed as the engine's", "[capi][following]") {
   const auto renamed = [](const char* text, const char* from = "loss", const char* to = "cost") {
     OwnedStrings now;

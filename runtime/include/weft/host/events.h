@@ -141,7 +141,6 @@ class EventFeed final : public RunListener {
 
   const EventOptions options_;
   const Session& session_of_;
-  const std::string session_;
   const std::string page_;
   const std::shared_ptr<Table> table_;
   std::atomic<uint64_t> seq_{0};    // with a callback
