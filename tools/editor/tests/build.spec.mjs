@@ -146,6 +146,9 @@ describe("building", () => {
     await tab.getByRole("article", { name: "BiasAdd" }).waitFor();
     await editor.block("x_w1").locator(".w-block-title").click();
     await tab.getByRole("article", { name: "MatMul" }).waitFor();
+    // words of its tables stay whole
+    const heights = await tab.locator(".w-help-table td:not(:first-child) code").evaluateAll((list) => list.map((code) => code.getClientRects().length));
+    assert.ok(heights.length > 0 && heights.every((lines) => lines === 1), `lines of values: ${heights}`);
     await editor.button("Close: Help").click();
     await editor.inspector.getByLabel("Id", { exact: true }).waitFor();
 

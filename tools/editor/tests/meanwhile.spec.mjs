@@ -4,7 +4,7 @@ import { describe } from "node:test";
 import { check, Editor, launch, serve } from "./lib/editor.mjs";
 import { logarithm } from "./lib/pages.mjs";
 import { sample } from "./lib/server.mjs";
-import { hold } from "./lib/slow.mjs";
+import { gateSocket, hold } from "./lib/slow.mjs";
 
 /** Where the canvas is: as React Flow places what is on it. */
 const view = (editor) => editor.canvas.locator(".react-flow__viewport").evaluate((element) => element.style.transform);
@@ -119,6 +119,77 @@ describe("meanwhile", () => {
     await added(editor, "square");
     assert.ok(await note.evaluate((element) => element === document.activeElement));
     assert.equal(await note.inputValue(), "typed");
+    await editor.close();
+  });
+
+  check("what is typed while a block's new name is on its way stays, and the name is asked for once", async () => {
+    const context = await (await launch()).newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+    const events = await gateSocket(context);
+    const editor = await Editor.open(server, "logarithm.page.json", { context });
+    await editor.select("sum");
+    const answer = await hold(editor.tab, "PATCH");
+    events.hold();
+    const id = editor.inspector.getByLabel("Id", { exact: true });
+    const note = editor.inspector.getByLabel("Note");
+    await id.fill("total");
+    await editor.tab.keyboard.press("Enter");
+    await note.click(); // the name loses the focus before the server has answered
+    await editor.tab.keyboard.type("all of it");
+    answer();
+    events.release();
+    await editor.block("total").waitFor();
+    await editor.tab.waitForTimeout(300);
+    assert.equal(await note.inputValue(), "all of it");
+    assert.ok(await note.evaluate((element) => element === document.activeElement));
+    assert.equal(await editor.tab.getByRole("alert").count(), 0);
+    await id.focus();
+    await editor.eventually(async () => assert.match(await editor.text("logarithm.page.json"), /all of it/));
+    await editor.close();
+  });
+
+  check("a run that is being started says so, and is asked for once", async () => {
+    const context = await (await launch()).newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+    const events = await gateSocket(context);
+    const editor = await Editor.open(server, "logarithm.page.json", { context });
+    let asked = 0;
+    editor.tab.on("request", (request) => (asked += Number(request.method() === "POST" && request.url().endsWith("/runs"))));
+    const answer = await hold(editor.tab, "POST", "**/v1/runs");
+    events.hold();
+    await editor.button("Run").click();
+    await editor.statusIs(/Starting/);
+    assert.ok(await editor.button("Run").isDisabled());
+    await editor.tab.keyboard.press("F5");
+    answer();
+    events.release();
+    await editor.statusIs(/Done/);
+    assert.equal(asked, 1);
+    await editor.close();
+  });
+
+  check("dialogs say that they read", async () => {
+    const editor = await Editor.open(server, "logarithm.page.json");
+    await editor.button("Run").click();
+    await editor.statusIs(/Done/);
+    const files = await hold(editor.tab, "GET", "**/v1/files");
+    await editor.tab.keyboard.press("Control+o");
+    const open = editor.dialog("Open a page");
+    await open.getByText("Reading…").waitFor();
+    files();
+    await open.getByRole("button", { name: /^xor/ }).first().waitFor();
+    assert.equal(await open.getByText("Reading…").count(), 0);
+    await editor.tab.keyboard.press("Escape");
+    await editor.select("logs");
+    const values = await hold(editor.tab, "GET", "**/v1/pages/*/value*");
+    await editor.inspector.getByRole("button", { name: /nan/i }).click();
+    const value = editor.dialog("logs.y");
+    await value.getByText("Reading…").waitFor();
+    await editor.tab.keyboard.press("Escape");
+    await editor.inspector.getByRole("button", { name: "logs.y" }).first().click();
+    await editor.tab.getByRole("menuitem", { name: "Feed in every run…" }).click();
+    const feed = editor.dialog("Value of logs.y");
+    await feed.getByText("Reading…").waitFor();
+    values();
+    await feed.getByRole("grid").waitFor();
     await editor.close();
   });
 

@@ -7,9 +7,9 @@ export const texts = {
     name: "Weft", editor: "Weft editor", connecting: "Connecting…", waiting: "The server is gone. Trying again…", retry: "Try now",
     refused: "The server was started anew and does not know this window any more. Open the address that it printed, or the link of “weft edit”.",
     noToken: "This address has no token. Open the editor by the address that “weft edit” or “weft serve” printed.",
-    saved: "Saved {path}", failed: "The editor could not start: {reason}", loading: "Opening the page…", opening: "Opening {name}…", readOnly: "Read only",
+    saved: "Saved {path}", drawing: "Drawing the picture…", failed: "The editor could not start: {reason}", loading: "Opening the page…", opening: "Opening {name}…", notOpened: "“{name}” was not opened: {reason}", noPage: "“{name}” is no page: pages are files .json or .svg. A value, as in .npy, is dropped on an input in the inspector.", readOnly: "Read only",
   },
-  common: { cancel: "Cancel", ok: "OK", close: "Close", delete: "Delete", rename: "Rename", search: "Search", save: "Save", discard: "Discard", open: "Open", add: "Add", remove: "Remove", apply: "Apply", none: "None" },
+  common: { reading: "Reading…", cancel: "Cancel", ok: "OK", close: "Close", delete: "Delete", rename: "Rename", search: "Search", save: "Save", discard: "Discard", open: "Open", add: "Add", remove: "Remove", apply: "Apply", none: "None" },
   canvas: {
     name: "Canvas", unknown: "unknown", unknownBlock: "No block type “{type}” is known here. The block stays on the page as it is; it cannot run.",
     addBreakpoint: "Pause before {block}", removeBreakpoint: "Do not pause before {block}", note: "Note: {note}",
@@ -18,7 +18,7 @@ export const texts = {
     frameTitle: "Frame", noteText: "Write a note", doubleClickToEdit: "Double click to edit", fits: "fits", from: "from {port}",
     inProgress: "of the run that is paused", ofRun: "of run {run}", stale: "stale: not computed in the last run", outdated: "of the page before its last edits", noValue: "no value yet: run the page",
     nodeHelp: "Enter selects the block, arrow keys move it, W wires it, Delete removes it.", edgeHelp: "Enter selects the wire, Delete removes it.",
-    emptyTitle: "An empty page", notRead: "The page could not be read", readAgain: "Try again", emptyText: "Double click anywhere, or press A, to add a block. Drag from a port to wire it.",
+    emptyTitle: "An empty page", emptySvg: "This SVG has no blocks of enuSpace. It may be the picture of a page: open the page itself.", notRead: "The page could not be read", readAgain: "Try again", emptyText: "Double click anywhere, or press A, to add a block. Drag from a port to wire it.",
     pageMenu: "Page", wireMenu: "Wire", blockMenu: "Block", inspectValue: "Inspect value", plotValue: "Plot value",
     colors: { blue: "Blue", violet: "Violet", teal: "Teal", green: "Green", amber: "Amber", orange: "Orange", red: "Red", pink: "Pink", grey: "Grey", none: "Colour of its kind" },
   },
@@ -49,7 +49,7 @@ export const texts = {
     run: "Run", runWhole: "Run once", resume: "Continue", cannotRun: "The page cannot run: {n} faults. Press to see them.", cannotRunOne: "The page cannot run: 1 fault. Press to see it.", faults: "{n} faults", fault: "{n} fault", untilStopped: "Run until stopped", nTimes: "Run N times…",
     pause: "Pause", stop: "Stop", cancel: "Cancel: variables stay as before", stepBlock: "Step one block", stepRun: "Step one run", mode: "Mode", more: "More ways to run", toHere: "Run to here", interval: "Interval", menu: "Menu",
     modes: { EDIT: "Edit: nothing runs", FREEZE: "Freeze: paused", STEP: "Step", RUN: "Run" },
-    running: "Running", paused: "Paused", pausedAt: "Paused at {block}", run_n: "run {n}", left: "{n} left", rate: "{n} runs/s", done: "Done", failed: "Failed", stopped: "Stopped", cancelled: "Cancelled", ended: "Run {run} ended: {outcome} ({runs}; {ms} ms)", idle: "Not run yet",
+    running: "Running", starting: "Starting…", paused: "Paused", pausedAt: "Paused at {block}", run_n: "run {n}", left: "{n} left", rate: "{n} runs/s", done: "Done", failed: "Failed", stopped: "Stopped", cancelled: "Cancelled", ended: "Run {run} ended: {outcome} ({runs}; {ms} ms)", idle: "Not run yet",
     heat: "Time heat map", dirty: "not saved", theme: "Light or dark", zoomIn: "Zoom in", zoomOut: "Zoom out", fit: "Show all", clients: "{n} windows look at this page", diskChanged: "changed on disk",
   },
   panels: {
@@ -59,7 +59,7 @@ export const texts = {
     whyNot: "It cannot run, since it depends on", noVariables: "The page has no variables, or has not run yet.", set: "Set", saveState: "Save all to a file…", restoreState: "Restore from a file…", refresh: "Read again",
     noBreakpoints: "No breakpoints. Press F9 on a block, or the dot at its left.", addBreakpoint: "Break when…", breakNaN: "Break on NaN and infinity", hit: "{n} hit", hits: "{n} hits", enabled: "on", noLog: "Nothing has been said yet.", clear: "Clear",
     noValues: "No run yet.", value: "Value", name: "Name", shape: "Type and shape", statistics: "Least, mean, most", plotName: "Value to plot, such as loss.output", noPlots: "Plot an output from its menu in the inspector, or from a wire.", override: "Replace…", overrideHint: "While a run is paused, a value can be replaced.", overrideEnded: "The run is no longer paused: nothing can be replaced now.", feed: "Feed in every run…", feeds: "Fed values", stopFeeding: "Stop feeding {name}", placeholder: "This block type is not known here. It is kept as it is.", unit: "Why?",
-    pageProperties: "Page", pageName: "Name", summary: "{blocks} blocks, {wires} wires",
+    pageProperties: "Page", pageName: "Name", block: "{n} block", blocks: "{n} blocks", wire: "{n} wire", wires: "{n} wires",
   },
   dialogs: {
     openTitle: "Open a page", files: "Files of {folder}", examples: "Examples", templates: "New", recent: "Open", noFiles: "This folder has no pages yet. Begin with an example or an empty page.", blocks: "{n} blocks", filter: "Filter", empty: "Empty page", emptySummary: "Begin with nothing.",

@@ -26,8 +26,8 @@ export interface Command {
 const hasBlocks = (_workbench: Workbench, page: PageEditor | null): boolean => (page?.selectedBlocks().length ?? 0) > 0;
 const hasSelection = (_workbench: Workbench, page: PageEditor | null): boolean => (page?.selection.get().size ?? 0) > 0;
 const idle = (_workbench: Workbench, page: PageEditor | null): boolean => !page?.runs.active;
-const notRunning = (_workbench: Workbench, page: PageEditor | null): boolean => page?.runs.run.get()?.state !== "running";
-const running = (_workbench: Workbench, page: PageEditor | null): boolean => Boolean(page?.runs.active);
+const notRunning = (_workbench: Workbench, page: PageEditor | null): boolean => !page?.runs.starting.get() && page?.runs.run.get()?.state !== "running";
+const running = (_workbench: Workbench, page: PageEditor | null): boolean => Boolean(page?.runs.active && !page.runs.starting.get());
 
 /** The note or frame that alone is selected. */
 const writable = (page: PageEditor | null): string | undefined => {

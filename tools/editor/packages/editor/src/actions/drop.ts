@@ -1,5 +1,6 @@
 import type { PageEditor } from "../model/pageEditor";
 import type { Workbench } from "../model/workbench";
+import { text, texts } from "../texts";
 import { parseClip } from "../model/clipboard";
 import { addBlock, paste } from "./edit";
 
@@ -20,13 +21,20 @@ export async function dropSchema(workbench: Workbench, page: PageEditor, event: 
     await addBlock(page, type, [at.x - 20, at.y - 20]);
     return;
   }
-  const file = event.dataTransfer?.files[0];
-  if (file && /\.(json|svg)$/i.test(file.name)) {
-    await workbench.open({ text: await file.text(), name: file.name.replace(/\.page\.json$|\.json$|\.svg$/i, "") });
+  if (event.dataTransfer?.files.length) {
+    await openFiles(workbench, event.dataTransfer.files);
     return;
   }
   const clip = parseClip(event.dataTransfer?.getData("text/plain") ?? "");
   if (clip) await paste(page, clip, [at.x, at.y]);
+}
+
+/** Opens files of the user's as pages, one after the other. */
+export async function openFiles(workbench: Workbench, files: Iterable<File>): Promise<void> {
+  for (const file of [...files]) {
+    if (/\.(json|svg)$/i.test(file.name)) await workbench.open({ text: await file.text(), name: file.name.replace(/(\.page)?\.(json|svg)$/i, "") });
+    else workbench.toast({ kind: "error", text: text(texts.app.noPage, { name: file.name }) });
+  }
 }
 
 /** A block type was dropped by a finger somewhere in the window: where the canvas is, it is added. In a narrow window the list gives way. */

@@ -206,13 +206,14 @@ function NoBlocks() {
   const workbench = useWorkbench();
   const loaded = useCell(page.loaded);
   const failure = useCell(page.failure);
+  const picture = useCellPart(page.info, ({ path }) => /\.svg$/i.test(path ?? ""));
   useStructure();
   if (page.model.blocks.size > 0) return null;
   return (
     <Panel position="top-center">
       <div className="w-empty-page" role="status">
         <h2>{failure !== null ? t.notRead : loaded ? t.emptyTitle : texts.app.loading}</h2>
-        {failure !== null ? <p>{failure} <Button small onClick={() => void workbench.read(page)}>{t.readAgain}</Button></p> : loaded && <p>{t.emptyText}</p>}
+        {failure !== null ? <p>{failure} <Button small onClick={() => void workbench.read(page)}>{t.readAgain}</Button></p> : loaded && <p>{picture ? t.emptySvg : t.emptyText}</p>}
       </div>
     </Panel>
   );

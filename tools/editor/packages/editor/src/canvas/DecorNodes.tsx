@@ -78,7 +78,7 @@ function EditableText({ id, value, label, placeholder, className, multiline, onC
     setDraft(null);
   };
   const shared = {
-    className: `${className} w-edit nodrag nopan`, value: draft, "aria-label": label, autoFocus: true, onBlur: done,
+    className: `${className} w-edit nodrag nopan`, value: draft, "aria-label": label, placeholder, autoFocus: true, onBlur: done,
     onKeyDown: (event: React.KeyboardEvent) => {
       event.stopPropagation();
       const taken = event.key === "Enter" && !(multiline && event.shiftKey);

@@ -14,8 +14,9 @@ export function OpenDialog() {
   const [templates, setTemplates] = useState<ExampleInfo[]>([]);
   const [filter, setFilter] = useState("");
   const close = (): void => workbench.dialog.set(null);
+  const [failure, setFailure] = useState<string | null>(null);
   useEffect(() => {
-    workbench.client.files().then(setFiles, workbench.report);
+    workbench.client.files().then(setFiles, (error: Error) => setFailure(error.message));
     workbench.client.examples().then(setExamples, () => {});
     workbench.client.templates().then(setTemplates, () => {});
   }, [workbench]);
@@ -30,6 +31,7 @@ export function OpenDialog() {
       <div className="w-open">
         <section>
           <h3>{text(t.files, { folder: files?.folder ?? "" })}</h3>
+          {!files && <p className="w-hint" role="status">{failure ?? texts.common.reading}</p>}
           {files && pages.length === 0 && !filter && <p className="w-hint">{t.noFiles}</p>}
           <ul className="w-rows w-open-files">
             {pages.map((file) => (

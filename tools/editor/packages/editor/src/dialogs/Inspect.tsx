@@ -42,7 +42,7 @@ export function InspectDialog({ name }: { name: string }) {
         </>
       )}
     >
-      {failure && !tensor && <p className="w-hint">{failure}</p>}
+      {!tensor && <p className="w-hint" role="status">{failure ?? texts.common.reading}</p>}
       {tensor && (
         <TensorInspector
           name={name} tensor={tensor} run={tensor.run} stale={tensor.stale} inProgress={tensor.inProgress} fullShape={tensor.fullShape} place={place}

@@ -4,7 +4,8 @@ import { startRun } from "../actions/running";
 import { useCell, useCellPart, usePage, useWorkbench } from "../model/react";
 import { TensorEditor, toLiteral, zeros, type TensorValue } from "../tensor";
 import { fromValue, readTensor } from "../model/tensors";
-import { texts } from "../texts";
+import { tensorTexts } from "../tensor/texts";
+import { text, texts } from "../texts";
 import { Button, Dialog, Field } from "../ui";
 
 const t = texts.dialogs;
@@ -105,8 +106,8 @@ export function ValueDialog() {
     const read = !variable ? readTensor(page, name) : page.api.variable(name, { limit: 1048576 }).then(fromValue);
     read.then(setTensor, () => setTensor(zerosOf(page.model.types.get(name))));
   }, [page, name, variable]);
-  if (tensor === null) return null;
   const close = (): void => workbench.dialog.set(null);
+  if (tensor === null) return <Dialog title={text(tensorTexts.editTitle, { name })} width="l" onClose={close}><p className="w-hint" role="status">{texts.common.reading}</p></Dialog>;
   const save = async (value: TensorValue): Promise<void> => {
     const literal = toLiteral(value) as TensorLiteral;
     const run = page.runs.run.get();

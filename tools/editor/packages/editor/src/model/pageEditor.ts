@@ -64,6 +64,8 @@ export class PageEditor {
   private revision = -1;
   private readonly ahead: Ahead;
   private loading: Promise<void> | null = null;
+  private readonly identities = new Map<string, string>();
+  private renamed = 0;
 
   constructor(readonly api: PageApi, info: PageInfo, schema: SchemaIndex) {
     this.info = new Cell(info);
@@ -199,8 +201,15 @@ export class PageEditor {
     this.keepSelection();
   }
 
+  /** Names a block for as long as it is on the page, whatever it is called. */
+  identity(id: string): string {
+    return this.identities.get(id) ?? id;
+  }
+
   /** A renamed block stays selected, and where it is seen. */
   private follows(from: string, to: string): void {
+    this.identities.set(to, this.identity(from));
+    this.identities.set(from, `${from} ${++this.renamed}`); // of another block that may be called so
     if (!this.model.isPlaced(from)) this.model.setAuto({ [to]: this.model.position(from) });
     const selected = this.selection.get();
     if (selected.has(from)) this.selection.set(new Set([...selected].map((id) => (id === from ? to : id))));

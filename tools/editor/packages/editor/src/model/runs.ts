@@ -9,6 +9,8 @@ type Key = `block:${string}` | `value:${string}`;
  */
 export class RunModel {
   readonly run = new Cell<Run | null>(null);
+  /** A run was asked for, and the server has not said that it began. */
+  readonly starting = new Cell<boolean>(false);
   readonly fraction = new Cell<number | null>(null);
   readonly rate = new Cell<number>(0);
   readonly timings = new Cell<Timings | null>(null);
@@ -42,7 +44,7 @@ export class RunModel {
 
   get active(): boolean {
     const run = this.run.get();
-    return run !== null && run.state !== "ended";
+    return this.starting.get() || (run !== null && run.state !== "ended");
   }
 
   /** Where it is paused, if it is. */
@@ -61,9 +63,14 @@ export class RunModel {
   }
 
   async start(request: RunRequest): Promise<void> {
-    const run = await this.api.run(request);
-    // events may have told more of this run already
-    if (this.run.get()?.id !== run.id) this.setRun(run);
+    this.starting.set(true);
+    try {
+      const run = await this.api.run(request);
+      // events may have told more of this run already
+      if (this.run.get()?.id !== run.id) this.setRun(run);
+    } finally {
+      this.starting.set(false);
+    }
   }
 
   async act(action: "pause" | "resume" | "stop" | "cancel" | "step", body: Record<string, unknown> = {}): Promise<void> {
@@ -134,6 +141,7 @@ export class RunModel {
     for (const id of [...this.states.keys()]) this.mark(id, "idle");
     this.fraction.set(null);
     this.setRun(run);
+    this.starting.set(false);
   }
 
   private finish(run: Run): void {

@@ -98,7 +98,8 @@ export class Workbench {
       await shown;
     } catch (error) {
       end();
-      this.report(error);
+      const { message, hint } = error instanceof WeftError ? error.diagnostic : { message: String(error), hint: undefined };
+      this.toast({ kind: "error", text: text(texts.app.notOpened, { name: entry.name, reason: message }), detail: hint });
     }
   }
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Attrs, Block, BlockSchema, Diagnostic, Edit, PortSchema } from "@weft/client";
 import { addPlot } from "../actions/decor";
 import { rename, setNoteOf } from "../actions/edit";
@@ -8,7 +8,7 @@ import { attributePairs } from "../model/attributes";
 import { categoryColor, categoryTitle, typeText } from "../model/names";
 import type { PageEditor } from "../model/pageEditor";
 import { useBlock, useCell, useCellPart, usePage, useStructure, useSummary, useWorkbench } from "../model/react";
-import { text, texts } from "../texts";
+import { plural, text, texts } from "../texts";
 import { Button, Field, Icon, IconButton, MenuButton } from "../ui";
 import { commandOf, runCommand } from "../actions/commands";
 import { InputRow } from "./InputRow";
@@ -22,7 +22,7 @@ export function Inspector() {
   const page = usePage();
   const selection = useCell(page.selection);
   const blocks = [...selection].filter((id) => page.model.blocks.has(id));
-  if (blocks.length === 1 && blocks[0]) return <BlockInspector key={blocks[0]} id={blocks[0]} />;
+  if (blocks.length === 1 && blocks[0]) return <BlockInspector key={page.identity(blocks[0])} id={blocks[0]} />;
   if (blocks.length > 1) return <SeveralInspector count={blocks.length} />;
   if ([...selection].some((id) => /^(frame|note):/.test(id))) return <div className="w-inspector"><Swatches /></div>;
   return <PageInspector />;
@@ -57,7 +57,7 @@ function PageInspector() {
       <form onSubmit={(event) => { event.preventDefault(); if (name !== stored) void page.edit([{ op: "set", key: "page", value: name }], text(texts.edits.renamePage, { to: name })); }}>
         <Field label={t.pageName}>{(ids) => <input {...ids} className="w-input" value={name} onChange={(event) => setName(event.target.value)} />}</Field>
       </form>
-      <p className="w-hint">{loaded ? text(t.summary, { blocks: page.model.blocks.size, wires }) : texts.app.loading}</p>
+      <p className="w-hint">{loaded ? `${plural(page.model.blocks.size, t.block, t.blocks)}, ${plural(wires, t.wire, t.wires)}` : texts.app.loading}</p>
       <p className="w-hint">{t.selectSomething}</p>
     </div>
   );
@@ -116,9 +116,15 @@ function IdField({ block }: { block: Block }) {
   const workbench = useWorkbench();
   const [draft, setDraft] = useState(block.id);
   useEffect(() => setDraft(block.id), [block.id]);
+  const asked = useRef<string | null>(null);
   const done = (): void => {
-    if (draft === block.id) return;
-    void rename(workbench, page, block.id, draft.trim()).then((ok) => ok || setDraft(block.id));
+    const to = draft.trim();
+    if (draft === block.id || asked.current === to) return;
+    asked.current = to;
+    void rename(workbench, page, block.id, to).then((ok) => {
+      asked.current = null;
+      if (!ok) setDraft(block.id);
+    });
   };
   return (
     <form onSubmit={(event) => { event.preventDefault(); done(); }}>

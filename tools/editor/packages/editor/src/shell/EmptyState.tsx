@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import type { ExampleInfo, FileInfo } from "@weft/client";
 import { runCommand } from "../actions/commands";
+import { openFiles } from "../actions/drop";
 import { useWorkbench } from "../model/react";
 import { Card } from "../dialogs/Files";
 import { text, texts } from "../texts";
@@ -11,15 +12,12 @@ const t = texts.empty;
 /** What is there while no page is open: what can be done. */
 export function EmptyState() {
   const workbench = useWorkbench();
-  const dropped = async (file: File | undefined): Promise<void> => {
-    if (file) await workbench.open({ text: await file.text(), name: file.name.replace(/(\.page)?\.(json|svg)$/i, "") });
-  };
   return (
     <div
       className="w-empty" onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => {
         event.preventDefault();
-        void dropped(event.dataTransfer.files[0]);
+        void openFiles(workbench, event.dataTransfer.files);
       }}
     >
       <h1>{t.title}</h1>

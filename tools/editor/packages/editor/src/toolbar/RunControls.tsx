@@ -15,7 +15,8 @@ export function RunControls() {
   const run = useCell(page.runs.run);
   const info = useCell(page.info);
   const errors = info.errors;
-  const active = run !== null && run.state !== "ended";
+  const starting = useCell(page.runs.starting);
+  const { active } = page.runs;
   const paused = run?.state === "paused";
   const broken = errors > 0 && !active;
   const ways = (): MenuItem[] => [
@@ -41,9 +42,9 @@ export function RunControls() {
       </button>
       <MenuButton label={t.more} icon="chevronDown" items={ways} />
       <IconButton icon="pause" filledIcon label={t.pause} shortcut={keysOf("pause")} disabled={run?.state !== "running"} onClick={() => runCommand(workbench, "pause")} />
-      <IconButton icon="step" label={t.stepBlock} shortcut={keysOf("stepBlock")} disabled={run?.state === "running" || broken} onClick={() => runCommand(workbench, "stepBlock")} />
-      <IconButton icon="stop" filledIcon label={paused ? t.cancel : t.stop} shortcut={keysOf("stop")} disabled={!active} onClick={() => void stopRun(page)} />
-      <RunStatus run={run} />
+      <IconButton icon="step" label={t.stepBlock} shortcut={keysOf("stepBlock")} disabled={(active && !paused) || broken} onClick={() => runCommand(workbench, "stepBlock")} />
+      <IconButton icon="stop" filledIcon label={paused ? t.cancel : t.stop} shortcut={keysOf("stop")} disabled={!active || starting} onClick={() => void stopRun(page)} />
+      <RunStatus run={run} starting={starting} />
     </div>
   );
 }
@@ -57,16 +58,16 @@ function BrokenArrow() {
   );
 }
 
-function RunStatus({ run }: { run: Run | null }) {
+function RunStatus({ run, starting }: { run: Run | null; starting: boolean }) {
   const page = usePage();
   const fraction = useCell(page.runs.fraction);
   const rate = useCellPart(page.runs.rate, (n) => Math.round(n));
   const stepsLeft = run?.sessions[0]?.steps_left;
   const words = statusWords(run);
   return (
-    <div className={`w-run-status w-run-status-${run?.outcome ?? run?.state ?? "idle"}`} role="status">
-      <span className="w-run-word">{words}</span>
-      {run && <span className="w-run-detail">{text(t.run_n, { n: Math.max(0, ...run.sessions.map((s) => s.runs)) })}{run.state === "running" && stepsLeft !== undefined && stepsLeft > 0 ? ` · ${text(t.left, { n: stepsLeft })}` : ""}{run.state === "running" && rate > 0 ? ` · ${text(t.rate, { n: rate })}` : ""}</span>}
+    <div className={`w-run-status w-run-status-${starting ? "idle" : run?.outcome ?? run?.state ?? "idle"}`} role="status">
+      <span className="w-run-word">{starting ? t.starting : words}</span>
+      {run && !starting && <span className="w-run-detail">{text(t.run_n, { n: Math.max(0, ...run.sessions.map((s) => s.runs)) })}{run.state === "running" && stepsLeft !== undefined && stepsLeft > 0 ? ` · ${text(t.left, { n: stepsLeft })}` : ""}{run.state === "running" && rate > 0 ? ` · ${text(t.rate, { n: rate })}` : ""}</span>}
       {run?.state === "running" && <progress className="w-run-progress" max={1} value={fraction ?? undefined} aria-label={t.running} />}
     </div>
   );

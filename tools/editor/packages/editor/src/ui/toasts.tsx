@@ -21,10 +21,11 @@ export class Notifications {
   private readonly listeners = new Set<() => void>();
   private next = 1;
 
-  /** Shows a message, also to screen readers. The answer dismisses it. */
+  /** Shows a message, also to screen readers, once where it is shown already. The answer dismisses it. */
   show(kind: ToastKind, text: ReactNode, action?: Toast["action"]): () => void {
     const id = this.next++;
-    this.list = [...this.list.slice(-4), { id, kind, text, action }];
+    const others = this.list.filter((toast) => toast.kind !== kind || toast.text !== text);
+    this.list = [...others.slice(-4), { id, kind, text, action }];
     this.changed();
     const dismiss = () => this.dismiss(id);
     if (kind !== "error") setTimeout(dismiss, action ? 10_000 : 5_000);
