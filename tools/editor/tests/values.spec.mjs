@@ -29,6 +29,46 @@ async function dropFile(locator, name, bytes) {
 describe("values", () => {
   const server = serve({ pages: [sample("xor"), { "logarithm.page.json": logarithm }] });
 
+  check("a value on a block is changed in place: all of it is there to change, and nothing but a change changes it", async () => {
+    const long = "a text of many more letters than a block shows";
+    await server.write("places.page.json", {
+      weft: 1, page: "places",
+      blocks: [
+        { id: "third", block: "Const", inputs: { value: { dtype: "DT_FLOAT", shape: [], values: [0.33333334] } } },
+        { id: "words", block: "Const", inputs: { value: { dtype: "DT_STRING", shape: [], values: [long] } } },
+      ],
+      layout: { third: [40, 80], words: [40, 240] },
+    });
+    const editor = await Editor.open(server, "places.page.json");
+    const { tab } = editor;
+    const field = (port) => editor.canvas.getByRole("textbox", { name: `Value of ${port}` });
+    const edit = async (id) => {
+      await editor.block(id).locator(".w-port-literal").dblclick();
+      await field(`${id}.value`).waitFor();
+      return field(`${id}.value`);
+    };
+    const steps = async () => (await server.call("GET", `/pages/${await server.pageId("places.page.json")}`)).undo;
+    const valueOf = async (id) => (await editor.json("places.page.json")).blocks.find((block) => block.id === id).inputs.value.values;
+    for (const [id, stored] of [["third", "0.33333334"], ["words", long]]) {
+      assert.equal(await (await edit(id)).inputValue(), stored);
+      await tab.keyboard.press("Enter");
+      await field(`${id}.value`).waitFor({ state: "detached" });
+    }
+    await (await edit("third")).fill("5");
+    await tab.keyboard.press("Escape");
+    await field("third.value").waitFor({ state: "detached" });
+    assert.equal(await steps(), 0);
+    await (await edit("third")).fill("half");
+    await tab.keyboard.press("Enter");
+    await tab.getByRole("alert").filter({ hasText: "“half” is not a value" }).waitFor();
+    await field("third.value").fill("0.5");
+    await editor.select("words"); // a press elsewhere takes what was typed
+    await editor.eventually(async () => assert.deepEqual(await valueOf("third"), [0.5]));
+    assert.deepEqual(await valueOf("words"), [long]);
+    assert.equal(await steps(), 1);
+    await editor.close();
+  });
+
   check("cells of a spreadsheet are pasted, in the shape that they have there", async () => {
     const editor = await Editor.open(server, "logarithm.page.json");
     await editor.select("x");

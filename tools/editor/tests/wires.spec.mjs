@@ -118,6 +118,7 @@ describe("wires", () => {
     while ((await count()) < 200) {
       const undo = await count();
       await tab.keyboard.press("n");
+      await tab.keyboard.press("Escape"); // out of its text
       await editor.eventually(async () => assert.equal(await count(), undo + 1));
     }
     const edited = await editor.text("xor.page.json");

@@ -158,7 +158,7 @@ function nextFault(workbench: Workbench, page: PageEditor): void {
 function rename(workbench: Workbench, page: PageEditor): void {
   const text = writable(page);
   if (text !== undefined) {
-    page.writing.set(text);
+    page.startWriting(text);
     return;
   }
   workbench.set("right", true);

@@ -34,7 +34,7 @@ export function setFrame(page: PageEditor, id: string, change: Partial<Frame>): 
 export async function addNote(page: PageEditor, at: Point, text = ""): Promise<void> {
   const id = freshId("note", notesOf(page.model.keys).map((n) => n.id));
   const note: Note = { id, text, at: [Math.round(at[0]), Math.round(at[1])], size: [200, 80] };
-  await selectAdded(page, [`note:${id}`], page.edit([write("notes", [...entries(page, "notes"), { ...note }])], texts.edits.addNote), () => page.writing.set(`note:${id}`));
+  await selectAdded(page, [`note:${id}`], page.edit([write("notes", [...entries(page, "notes"), { ...note }])], texts.edits.addNote), () => page.startWriting(`note:${id}`));
 }
 
 export function setNote(page: PageEditor, id: string, change: Partial<Note>): Promise<boolean> {

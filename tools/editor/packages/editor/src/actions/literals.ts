@@ -19,6 +19,12 @@ export async function editLiteral(page: PageEditor, port: string, typed: string)
   return page.edit([{ op: "set", input: port, value }], text(texts.edits.set, { what: port }));
 }
 
+/** The one element of a value as it is stored, in full; `shown` where it has another form. */
+export function storedScalar({ values, text: written }: TensorLiteral, shown: string): string {
+  const [first] = Array.isArray(values) ? values : [values];
+  return first !== undefined && first !== null ? String(first) : written ?? shown;
+}
+
 /** The literal of one element; undefined where the text does not fit its type. */
 export function scalarLiteral(typed: string, before?: TensorLiteral): TensorLiteral | undefined {
   const textual = typed.trim();

@@ -8,7 +8,7 @@ import type { PageEditor } from "../model/pageEditor";
 import { useBlock, useBlockState, useCell, useCellPart, usePage, useSummary, useWorkbench } from "../model/react";
 import { text, texts } from "../texts";
 import { Icon } from "../ui";
-import { editLiteral } from "../actions/literals";
+import { editLiteral, scalarLiteral, storedScalar } from "../actions/literals";
 import { hoverPort, leavePort } from "./hover";
 
 const t = texts.canvas;
@@ -139,16 +139,24 @@ function Literal({ name, text: shown }: { name: string; text: string }) {
   const workbench = useWorkbench();
   const [draft, setDraft] = useState<string | null>(null);
   const value = page.model.inputAt(name);
-  const scalar = value && typeof value === "object" && !Array.isArray(value) && (value.shape?.length ?? 0) === 0 && !value.file;
+  const scalar = value && typeof value === "object" && !Array.isArray(value) && (value.shape?.length ?? 0) === 0 && !value.file ? value : undefined;
+  const stored = scalar ? storedScalar(scalar, shown) : shown;
+  const take = (): void => {
+    setDraft(null);
+    if (draft !== null && draft !== stored) void editLiteral(page, name, draft);
+  };
   if (draft !== null) {
     return (
       <input
         className="w-port-input nodrag nopan" autoFocus value={draft} aria-label={text(t.valueOf, { port: name })} onFocus={(event) => event.target.select()}
-        onChange={(event) => setDraft(event.target.value)} onBlur={() => setDraft(null)}
+        onChange={(event) => setDraft(event.target.value)} onBlur={take}
         onKeyDown={(event) => {
           event.stopPropagation();
           if (event.key === "Escape") setDraft(null);
-          if (event.key === "Enter") void editLiteral(page, name, draft).then((done) => done && setDraft(null));
+          if (event.key !== "Enter") return;
+          // what is no value of the type is said, and can be corrected
+          if (draft === stored || scalarLiteral(draft, scalar)) take();
+          else void editLiteral(page, name, draft);
         }}
       />
     );
@@ -158,7 +166,7 @@ function Literal({ name, text: shown }: { name: string; text: string }) {
       className="w-port-literal nodrag" title={t.changeValue}
       onDoubleClick={(event) => {
         event.stopPropagation();
-        if (scalar) setDraft(shown);
+        if (scalar) setDraft(stored);
         else workbench.inspect.set(name);
       }}
     >

@@ -39,6 +39,11 @@ export class FlowModel {
     for (const end of this.ends) end();
   }
 
+  /** Whether the overview is shown, which has no nodes. */
+  get far(): boolean {
+    return this.window === null;
+  }
+
   /** The visible part is now this one; null: none, since the overview is shown. */
   show(view: Rect | null): void {
     if (!view) {

@@ -304,6 +304,11 @@ export class PageEditor {
     return id.startsWith("wire:") ? Boolean(this.model.wireAt(id.slice(5))) : /^(frame|note|plot):/.test(id) || this.model.blocks.has(id);
   }
 
+  /** Begins to write a note or the title of a frame, where it is seen. */
+  startWriting(id: string): void {
+    if (!this.flow.far) this.writing.set(id);
+  }
+
   select(ids: Iterable<string>): void {
     this.selections++;
     const next = new Set(ids);

@@ -1,6 +1,6 @@
 import { useState, type DragEvent } from "react";
 import type { Block, BlockSchema, PortSchema, TensorLiteral } from "@weft/client";
-import { editLiteral } from "../actions/literals";
+import { editLiteral, storedScalar } from "../actions/literals";
 import { dtypesOf, writtenValue } from "../forms";
 import type { PortRow } from "../model/geometry";
 import { typeText } from "../model/names";
@@ -87,7 +87,7 @@ function readLiteral(literal: TensorLiteral | undefined, dtype: string | undefin
 
 function ScalarField({ name, literal, shown }: { name: string; literal: TensorLiteral; shown: string }) {
   const page = usePage();
-  const stored = Array.isArray(literal.values) ? String(literal.values[0] ?? "") : literal.text !== undefined ? literal.text : shown;
+  const stored = storedScalar(literal, shown);
   const [draft, setDraft] = useState<string | null>(null);
   const done = (): void => {
     if (draft !== null && draft !== stored) void editLiteral(page, name, draft);
