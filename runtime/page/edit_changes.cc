@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "runtime/page/edit_attrs.h"
 #include "runtime/page/json_text.h"
@@ -51,9 +52,9 @@ void CompareLayouts(const Page& before, const Page& after, PageChanges& changes)
     if (it == was.end() || it->second->x != entry.x || it->second->y != entry.y) changes.moved.push_back(entry.block);
     if (it != was.end()) was.erase(it);
   }
+  const std::unordered_set<std::string_view> removed(changes.removed.begin(), changes.removed.end());
   for (const LayoutEntry& entry : before.layout) {
-    const bool removed = std::ranges::find(changes.removed, entry.block) != changes.removed.end();
-    if (was.contains(entry.block) && !removed) changes.moved.push_back(entry.block);
+    if (was.contains(entry.block) && !removed.contains(entry.block)) changes.moved.push_back(entry.block);
   }
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <span>
+#include <unordered_set>
 
 #include "runtime/page/edit_attrs.h"
+#include "runtime/page/edited_list.h"
 #include "runtime/page/json_text.h"
 #include "runtime/page/report.h"
 #include "runtime/page/unicode.h"
@@ -70,11 +72,10 @@ Status CheckInput(const PageInput& input, bool imported) {
 
 Status CheckBlock(PageBlock& block, bool imported) {
   if (!block.faulty) WEFT_RETURN_IF_ERROR(CheckName("a block type", block.type));
-  for (size_t i = 0; i < block.inputs.size(); ++i) {
-    const PageInput& input = block.inputs[i];
+  std::unordered_set<std::string_view, NameHash> ports;
+  for (const PageInput& input : block.inputs) {
     WEFT_RETURN_IF_ERROR(CheckInput(input, imported));
-    const auto before = std::span(block.inputs).first(i);
-    if (std::ranges::find(before, input.port, &PageInput::port) == before.end()) continue;
+    if (ports.insert(input.port).second) continue;
     return InvalidArgument("the input '", input.port, "' is written twice").WithPort(input.port);
   }
   SetAttrs attrs{block.id, block.has_attrs, std::move(block.attrs), std::move(block.attrs_object), block.faulty};
@@ -97,6 +98,11 @@ Status CheckAttrs(SetAttrs& attrs) {
   if (!settings.ok()) return attrs.faulty ? Status() : std::move(settings).status();
   attrs.attrs = std::move(*settings);
   return {};
+}
+
+Status CheckPlace(int64_t place, size_t size, std::string_view what) {
+  if (place >= -1 && place <= static_cast<int64_t>(size)) return {};
+  return OutOfRange("needs a place among ", size, " ", what, ", 0 to ", size, ", found ", place).WithHint("leave it out for the end");
 }
 
 }  // namespace weft::page

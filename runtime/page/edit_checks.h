@@ -14,4 +14,7 @@ Status CheckBlock(PageBlock& block, bool imported);
 /// Puts an attribute object into the canonical spelling, and gives the text that goes with it.
 Status CheckAttrs(SetAttrs& attrs);
 
+/// A place among `size` things, or -1 for the end.
+Status CheckPlace(int64_t place, size_t size, std::string_view what);
+
 }  // namespace weft::page

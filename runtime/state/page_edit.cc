@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "runtime/base/call_limit.h"
+#include "runtime/page/page_editor.h"
 #include "runtime/plan/id_map.h"
 #include "runtime/plan/port_facts.h"
 #include "runtime/state/host_call.h"
@@ -12,15 +14,13 @@ namespace weft {
 namespace {
 
 /// What a block's wires go by on the page: ports have aliases, and a list that is there under one is not begun under another.
-void UseSpellingOfPage(const Page& page, const Registry& registry, Wire& to) {
-  const int index = page.Find(to.block);
-  if (index < 0) return;
-  const PageBlock& block = page.blocks[static_cast<size_t>(index)];
-  const BlockDef* def = registry.Find(block.type);
+void UseSpellingOfPage(page::PageEditor& editor, const Registry& registry, Wire& to) {
+  const PageBlock* block = editor.Find(to.block);
+  const BlockDef* def = block == nullptr ? nullptr : registry.Find(block->type);
   const int port = def == nullptr ? -1 : def->FindInput(to.port);
   if (port < 0) return;
   const PageInput* other = nullptr;
-  for (const PageInput& input : block.inputs) {
+  for (const PageInput& input : block->inputs) {
     if (input.port == to.port) return;
     if (def->FindInput(input.port) == port) other = &input;
   }
@@ -87,26 +87,22 @@ std::vector<std::string> StateKeys(const Node& node) {
 }  // namespace
 
 Result<std::vector<Edit>> ApplyToPage(Page& page, const Registry& registry, std::vector<Edit>& edits) {
-  std::vector<std::vector<Edit>> undo;
+  page::PageEditor editor(page, edits.size());
   for (size_t i = 0; i < edits.size(); ++i) {
+    CallLimit::Check();
     Edit& edit = edits[i];
-    if (auto* connect = std::get_if<Connect>(&edit)) UseSpellingOfPage(page, registry, connect->to);
-    if (auto* disconnect = std::get_if<Disconnect>(&edit)) UseSpellingOfPage(page, registry, disconnect->to);
-    auto done = ApplyEdits(page, std::span(&edit, 1));
-    if (!done.ok()) {
-      const Status& status = done.status();
-      const Place& place = status.place();
-      return Status(status.code(), status.message())
-          .WithHint(status.hint())
-          .WithBlock(place.block)
-          .WithPort(place.port)
-          .WithPointer(Cat("/", i));
-    }
-    undo.push_back(std::move(*done));
+    if (auto* connect = std::get_if<Connect>(&edit)) UseSpellingOfPage(editor, registry, connect->to);
+    if (auto* disconnect = std::get_if<Disconnect>(&edit)) UseSpellingOfPage(editor, registry, disconnect->to);
+    const Status status = editor.Apply(edit);
+    if (status.ok()) continue;
+    const Place& place = status.place();
+    return Status(status.code(), status.message())
+        .WithHint(status.hint())
+        .WithBlock(place.block)
+        .WithPort(place.port)
+        .WithPointer(Cat("/", i));
   }
-  std::vector<Edit> all;
-  for (size_t i = undo.size(); i-- > 0;) std::move(undo[i].begin(), undo[i].end(), std::back_inserter(all));
-  return all;
+  return editor.TakeUndo();
 }
 
 Status FirstNewError(const Diagnostics& before, const Diagnostics& after, const Page& page, const Registry& registry, bool open_inputs) {

@@ -11,7 +11,7 @@
 
 namespace weft {
 
-/// Gives what takes the edits back; `edits` become as they were made. Where one fails, the page is as far as the edits before it.
+/// Gives what takes the edits back; `edits` become as they were made. Where one fails, the page is to be dropped.
 Result<std::vector<Edit>> ApplyToPage(Page& page, const Registry& registry, std::vector<Edit>& edits);
 
 /// A revision of the graph after `old`. What is the same variable in both, and starts with the same value, has the same cell, unless its
