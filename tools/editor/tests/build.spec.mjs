@@ -192,6 +192,16 @@ describe("building", () => {
     await editor.dialog("Connect square").waitFor();
     await tab.keyboard.press("Escape");
     await focused('[data-id="square"]');
+    // a copy is what the arrow keys move then
+    const at = (block) => block.evaluate((node) => node.style.transform);
+    const square = await at(editor.block("square"));
+    await tab.keyboard.press("Control+d");
+    await focused('.selected:not([data-id="square"])');
+    const copy = editor.blocks.and(tab.locator(".selected"));
+    const before = await at(copy);
+    await tab.keyboard.press("ArrowDown");
+    await editor.eventually(async () => assert.notEqual(await at(copy), before));
+    assert.equal(await at(editor.block("square")), square);
     // a note is written as soon as it is there, and again by F2
     await tab.keyboard.press("n");
     await focused("textarea.w-note-text");

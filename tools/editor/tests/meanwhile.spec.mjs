@@ -34,6 +34,13 @@ async function pan(editor, dx, dy) {
 describe("meanwhile", () => {
   const server = serve({ pages: [sample("xor"), { "logarithm.page.json": logarithm }] });
 
+  /** The page in a window that hears of the server's events when it is let. */
+  async function openGated() {
+    const context = await (await launch()).newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+    const events = await gateSocket(context);
+    return { events, editor: await Editor.open(server, "logarithm.page.json", { context }) };
+  }
+
   check("a block that was selected while another was added stays selected", async () => {
     const editor = await Editor.open(server, "logarithm.page.json");
     const answer = await hold(editor.tab, "PATCH");
@@ -57,6 +64,27 @@ describe("meanwhile", () => {
     answer();
     await editor.caughtUp("logarithm.page.json");
     await editor.inspects("sum");
+    await editor.close();
+  });
+
+  check("an edit that is on its way can be undone by the button, and saved", async () => {
+    const { editor, events } = await openGated();
+    await editor.select("sum");
+    const answer = await hold(editor.tab, "PATCH");
+    events.hold();
+    assert.ok(await editor.button("Undo").isDisabled());
+    await editor.toCanvas();
+    await editor.tab.keyboard.press("Delete");
+    await editor.block("sum").waitFor({ state: "detached" });
+    await editor.eventually(async () => assert.ok(await editor.button(/^Undo/).isEnabled()));
+    assert.ok(await editor.button("Save").isEnabled());
+    await editor.button(/^Undo/).click();
+    await editor.block("sum").waitFor();
+    answer();
+    events.release();
+    await editor.caughtUp("logarithm.page.json");
+    await editor.button("Redo: Remove sum").waitFor();
+    await editor.block("sum").waitFor();
     await editor.close();
   });
 
@@ -123,9 +151,7 @@ describe("meanwhile", () => {
   });
 
   check("what is typed while a block's new name is on its way stays, and the name is asked for once", async () => {
-    const context = await (await launch()).newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
-    const events = await gateSocket(context);
-    const editor = await Editor.open(server, "logarithm.page.json", { context });
+    const { editor, events } = await openGated();
     await editor.select("sum");
     const answer = await hold(editor.tab, "PATCH");
     events.hold();
@@ -148,9 +174,7 @@ describe("meanwhile", () => {
   });
 
   check("a run that is being started says so, and is asked for once", async () => {
-    const context = await (await launch()).newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
-    const events = await gateSocket(context);
-    const editor = await Editor.open(server, "logarithm.page.json", { context });
+    const { editor, events } = await openGated();
     let asked = 0;
     editor.tab.on("request", (request) => (asked += Number(request.method() === "POST" && request.url().endsWith("/runs"))));
     const answer = await hold(editor.tab, "POST", "**/v1/runs");

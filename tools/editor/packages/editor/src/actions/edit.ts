@@ -1,6 +1,7 @@
 import type { Block, Diagnostic, Edit, Point } from "@weft/client";
 import { makeClip, parseClip, pasteEdits, freshBlockId, type Clip } from "../model/clipboard";
 import { selectAdded } from "./arrival";
+import { focusNode } from "./focus";
 import { colorDecor, removeDecor } from "./decor";
 import { parsePort } from "../model/names";
 import { plural, text, texts } from "../texts";
@@ -74,7 +75,7 @@ export async function paste(page: PageEditor, clip: Clip | null, at?: Point): Pr
   const top = Math.min(...corner.map(([, y]) => y));
   const offset: Point = at && corner.length ? [at[0] - left, at[1] - top] : [32, 32];
   const { edits, ids } = pasteEdits(clip, (id) => page.model.blocks.has(id), offset);
-  await selectAdded(page, ids, page.edit([...pinAuto(page), ...edits], plural(clip.blocks.length, texts.edits.pasteOne, texts.edits.pasteMany)));
+  await selectAdded(page, ids, page.edit([...pinAuto(page), ...edits], plural(clip.blocks.length, texts.edits.pasteOne, texts.edits.pasteMany)), () => focusNode(ids[0] ?? ""));
 }
 
 /** What is in the system's clipboard, where it may be read and is a page; else what was copied here last. */

@@ -25,3 +25,9 @@ function focusFirst(selector: string): boolean {
   if (element instanceof HTMLInputElement) element.select();
   return true;
 }
+
+/** Focuses a node of the canvas, so that keys are for it; not where something is written elsewhere. */
+export function focusNode(id: string): void {
+  const now = document.activeElement;
+  if (!now || now === document.body || now.closest(".w-canvas, .w-quick")) focusSoon(`.react-flow__node[data-id="${CSS.escape(id)}"]`);
+}

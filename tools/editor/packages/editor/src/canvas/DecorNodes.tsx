@@ -1,7 +1,7 @@
 import { NodeResizer, type NodeProps } from "@xyflow/react";
 import { memo, useEffect, useRef, useState, type CSSProperties } from "react";
 import { colorValue, type Frame, type Note } from "../model/decor";
-import { focusSoon } from "../actions/focus";
+import { focusNode } from "../actions/focus";
 import { useCellPart, usePage } from "../model/react";
 import { setFrame, setNote } from "../actions/decor";
 import { texts } from "../texts";
@@ -63,7 +63,7 @@ function EditableText({ id, value, label, placeholder, className, multiline, onC
   }, [asked, page, value]);
   const byKey = useRef(false);
   useEffect(() => {
-    if (draft === null && byKey.current) focusSoon(`.react-flow__node[data-id="${CSS.escape(id)}"]`);
+    if (draft === null && byKey.current) focusNode(id);
     byKey.current = false;
   }, [draft, id]);
   if (draft === null) {

@@ -48,6 +48,8 @@ export class PageEditor {
   readonly clients = new Cell<{ id: string; name: string }[]>([]);
   readonly log = new Cell<LogLine[]>([]);
   readonly loaded = new Cell<boolean>(false);
+  /** How many changes of the document the server has not answered yet. */
+  readonly waiting = new Cell<number>(0);
   /** Why the page could not be read; null where it was, or is being read. */
   readonly failure = new Cell<string | null>(null);
   readonly feeds = new Cell<ReadonlySet<string>>(new Set());
@@ -264,6 +266,7 @@ export class PageEditor {
   }
 
   private send(ticket: Ticket, answer: Promise<Change>, refused?: (reason: Diagnostic) => void): Promise<boolean> {
+    this.waiting.update((n) => n + 1);
     return answer.then(
       (change) => {
         this.answered(change);
@@ -278,7 +281,7 @@ export class PageEditor {
         else this.report(error);
         return false;
       },
-    );
+    ).finally(() => this.waiting.update((n) => n - 1));
   }
 
   /** The answer to a call: where events of others come before it, they bring it, too. */

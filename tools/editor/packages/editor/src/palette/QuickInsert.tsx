@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { addBlock } from "../actions/edit";
-import { focusSoon } from "../actions/focus";
+import { focusNode } from "../actions/focus";
 import { categoryColor } from "../model/names";
 import type { PageEditor } from "../model/pageEditor";
 import { useCell, useWorkbench } from "../model/react";
@@ -44,7 +44,7 @@ function Box({ quick, onClose }: { quick: Quick; onClose: () => void }) {
     const reveal = workbench.revealLater();
     const show = (added: string): void => {
       if (!inSight(page, added)) reveal([added]);
-      focusSoon(`.react-flow__node[data-id="${CSS.escape(added)}"]`);
+      focusNode(added);
     };
     const id = await addBlock(page, hit.schema.block, [quick.place.x, quick.place.y], { wire: quick.wire, port: ports?.[0], show });
     if (id) workbench.announce(text(t.add, { block: id, summary: hit.schema.summary }));

@@ -48,12 +48,15 @@ function PageButtons({ page }: { page: PageEditor }) {
   const readOnly = useCellPart(workbench.server, (s) => s?.read_only ?? false);
   const selected = useCellPart(page.selection, (s) => s.size);
   const clients = useCell(page.clients).length;
+  const waiting = useCell(page.waiting) > 0;
+  const { undo, redo } = page.steppable;
+  const step = (title: string, label: string | null | undefined): string => (label && !waiting ? `${title}: ${label}` : title);
   return (
     <>
-      <IconButton icon="save" label={texts.commands.save} shortcut={keysOf("save")} disabled={readOnly || (!info.dirty && info.path !== null)} onClick={() => runCommand(workbench, "save")} />
+      <IconButton icon="save" label={texts.commands.save} shortcut={keysOf("save")} disabled={readOnly || (!info.dirty && !waiting && info.path !== null)} onClick={() => runCommand(workbench, "save")} />
       <span className="w-toolbar-line" />
-      <IconButton icon="undo" label={info.undo_label ? `${texts.commands.undo}: ${info.undo_label}` : texts.commands.undo} shortcut={keysOf("undo")} disabled={!info.undo} onClick={() => runCommand(workbench, "undo")} />
-      <IconButton icon="redo" label={info.redo_label ? `${texts.commands.redo}: ${info.redo_label}` : texts.commands.redo} shortcut={keysOf("redo")} disabled={!info.redo} onClick={() => runCommand(workbench, "redo")} />
+      <IconButton icon="undo" label={step(texts.commands.undo, info.undo_label)} shortcut={keysOf("undo")} disabled={undo <= 0} onClick={() => runCommand(workbench, "undo")} />
+      <IconButton icon="redo" label={step(texts.commands.redo, info.redo_label)} shortcut={keysOf("redo")} disabled={redo <= 0} onClick={() => runCommand(workbench, "redo")} />
       <span className="w-toolbar-line w-wide-only" />
       <IconButton className="w-wide-only" icon="trash" label={texts.commands.remove} shortcut={keysOf("delete")} disabled={!selected} onClick={() => runCommand(workbench, "delete")} />
       <MenuButton
