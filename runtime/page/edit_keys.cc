@@ -48,10 +48,13 @@ Result<SetKey> SetMember(std::string& extra, std::string_view separator, const S
   return undo;
 }
 
-Result<SetKey> SetName(Page& page, const SetKey& edit) {
+Result<SetKey> SetName(Page& page, const SetKey& edit, bool undoing) {
   if (edit.json.empty()) return InvalidArgument("a page needs a name").WithPort(edit.key);
   auto name = JsonString(edit.json);
   if (!name.ok()) return std::move(name).status().WithPort(edit.key);
+  if (!undoing && name->find('\0') != name->npos) {
+    return InvalidArgument("the name of a page needs to be without NUL characters").WithPort(edit.key);
+  }
   SetKey undo{"", edit.key, "", -1};
   AppendJsonString(undo.json, page.name);
   page.name = std::move(*name);
@@ -89,8 +92,8 @@ Result<SetKey> SetBlockKey(PageBlock& block, const SetKey& edit) {
   return undo.ok() ? std::move(undo) : Result<SetKey>(std::move(undo).status().WithBlock(block.id));
 }
 
-Result<SetKey> SetPageKey(Page& page, const SetKey& edit) {
-  if (edit.key == "page") return SetName(page, edit);
+Result<SetKey> SetPageKey(Page& page, const SetKey& edit, bool undoing) {
+  if (edit.key == "page") return SetName(page, edit, undoing);
   if (edit.key == "layout") return SetLayout(page, edit);
   if (edit.key == "weft" || edit.key == "blocks") {
     return InvalidArgument("the key \"", edit.key, "\" of a page is not set as a key").WithPort(edit.key).WithHint("\"add\" and \"remove\" change its blocks");

@@ -162,7 +162,7 @@ Status PageEditor::Make(const SetKey& edit) {
   SetKey undo;
   if (edit.block.empty()) {
     if (edit.key == "layout") page_.FinishLayout();
-    WEFT_ASSIGN_OR_RETURN(undo, SetPageKey(page_.page(), edit));
+    WEFT_ASSIGN_OR_RETURN(undo, SetPageKey(page_.page(), edit, undoing_));
     ++page_.page().edits;
   } else {
     WEFT_ASSIGN_OR_RETURN(const int changed, BlockOf(edit.block));

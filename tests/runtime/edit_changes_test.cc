@@ -93,7 +93,8 @@ TEST_CASE("keys that the engine reads are no keys to set, and values are JSON", 
   for (const char* refused : {R"({"op": "set", "block": "a", "key": "inputs", "value": {}})", R"({"op": "set", "block": "a", "key": "id", "value": "z"})",
                               R"({"op": "set", "block": "a", "key": "attrs", "value": ""})", R"({"op": "set", "block": "a", "key": "block", "value": "Add"})",
                               R"({"op": "set", "key": "blocks", "value": []})", R"({"op": "set", "key": "weft", "value": 2})",
-                              R"({"op": "set", "key": "page", "value": 7})", R"({"op": "set", "key": "page", "value": null})",
+                              R"({"op": "set", "key": "page", "value": 7})", R"({"op": "set", "key": "page", "value": "a\u0000b"})",
+                              R"({"op": "set", "key": "page", "value": null})",
                               R"({"op": "set", "block": "", "key": "note", "value": 1})"}) {
     INFO(refused);
     Page page = ChangedPage();
