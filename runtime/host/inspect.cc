@@ -4,6 +4,7 @@
 #include <cctype>
 #include <unordered_map>
 
+#include "runtime/plan/unread_blocks.h"
 #include "weft/plan/partial_shapes.h"
 
 namespace weft {
@@ -41,15 +42,8 @@ Inspection::Inspection(const Graph& graph) {
   for (const Node& node : graph.nodes()) first_.push_back(first_.back() + static_cast<uint32_t>(node.output_types.size()));
   shapes_.resize(first_.back());
   // Shapes as sessions see them come first: a fed value has the shape that is fed.
-  for (const SessionSpec& session : graph.sessions()) TakeShapes(graph, session);
-  SessionSpec all;
-  for (size_t b = 0; b < graph.page().blocks.size(); ++b) {
-    const Node& node = graph.node(static_cast<int>(b));
-    if (node.broken) all.run.push_back(static_cast<int>(b));  // for the faults of what it reads
-    else if (node.def != nullptr && node.def->structural == Structural::kNone && node.output_types.empty()) all.run.push_back(static_cast<int>(b));
-    for (size_t o = 0; !node.broken && o < node.output_types.size(); ++o) all.fetches.push_back({"", {static_cast<int>(b), static_cast<int>(o)}});
-  }
-  TakeShapes(graph, all);
+  for (const SessionSpec& session : graph.sessions()) TakeShapes(graph, RequestFor(session, Keep::kAll));
+  TakeShapes(graph, RequestForBlocks(graph, true, [](int) { return true; }));
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.node(static_cast<int>(n));
     if (node.broken || node.output_types.size() != 1) continue;
@@ -59,9 +53,9 @@ Inspection::Inspection(const Graph& graph) {
   }
 }
 
-void Inspection::TakeShapes(const Graph& graph, const SessionSpec& session) {
+void Inspection::TakeShapes(const Graph& graph, const PlanRequest& request) {
   PartialShapes partial;
-  const Plan plan = MakePlan(graph, RequestFor(session, Keep::kAll), found_, partial);
+  const Plan plan = PlanShapes(graph, request, found_, partial);
   for (const Slot& slot : plan.slots) {
     if (!slot.value.valid() || !slot.shape_known) continue;
     PartialShape& known = shapes_[first_[static_cast<size_t>(slot.value.node)] + static_cast<uint32_t>(slot.value.output)];

@@ -21,8 +21,10 @@ void AddSteps(const NodesToRun& nodes, const StepPlanner::Context& context) {
   CheckFaultyBlocks(nodes.faulty, context);
 }
 
-/// A plan under the assumptions of `speculation`; void where they fail.
-Plan TryPlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics, ShapeSpeculation& speculation, PartialShapes& partial) {
+enum class Phases : uint8_t { kAll, kShapes };
+
+/// A plan under the assumptions of `speculation`; void where they fail. Of kShapes it has no places of values.
+Plan TryPlan(const Graph& graph, const PlanRequest& request, Phases phases, Diagnostics& diagnostics, ShapeSpeculation& speculation, PartialShapes& partial) {
   const FedValues fed(graph, request);
   const NodesToRun nodes = ChooseNodes(graph, request, fed);
   Plan plan;
@@ -34,7 +36,7 @@ Plan TryPlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagno
   VariableShapes variables(graph, request);
   LoopPlanner loops(graph, nodes, fed, plan, slots, variables, speculation);
   AddSteps(nodes, {graph, request, fed, diagnostics, plan, slots, variables, loops, partial});
-  if (speculation.failed) return plan;
+  if (speculation.failed || phases == Phases::kShapes) return plan;
   Lifetimes lifetimes(graph, plan, slots);
   lifetimes.KeepAcrossIterations();
   lifetimes.MarkKept(request);
@@ -42,6 +44,21 @@ Plan TryPlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagno
   FuseSteps(graph, plan);
   PlanMemory(graph, plan);
   return plan;
+}
+
+Plan PlanInAttempts(const Graph& graph, const PlanRequest& request, Phases phases, Diagnostics& diagnostics, PartialShapes& partial) {
+  constexpr int kMostAttempts = 8;
+  ShapeSpeculation speculation;
+  for (int attempt = 1;; ++attempt) {
+    speculation.off = attempt == kMostAttempts;
+    speculation.failed = false;
+    Diagnostics found;
+    partial.clear();
+    Plan plan = TryPlan(graph, request, phases, found, speculation, partial);
+    if (speculation.failed) continue;
+    diagnostics.Append(std::move(found));
+    return plan;
+  }
 }
 
 }  // namespace
@@ -52,18 +69,11 @@ Plan MakePlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagn
 }
 
 Plan MakePlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics, PartialShapes& partial) {
-  constexpr int kMostAttempts = 8;
-  ShapeSpeculation speculation;
-  for (int attempt = 1;; ++attempt) {
-    speculation.off = attempt == kMostAttempts;
-    speculation.failed = false;
-    Diagnostics found;
-    partial.clear();
-    Plan plan = TryPlan(graph, request, found, speculation, partial);
-    if (speculation.failed) continue;
-    diagnostics.Append(std::move(found));
-    return plan;
-  }
+  return PlanInAttempts(graph, request, Phases::kAll, diagnostics, partial);
+}
+
+Plan PlanShapes(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics, PartialShapes& partial) {
+  return PlanInAttempts(graph, request, Phases::kShapes, diagnostics, partial);
 }
 
 Result<PlannedBlock> PlanNode(const Node& node, std::span<const InputInfo> inputs, PlannedShapes& shapes) {

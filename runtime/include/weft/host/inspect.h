@@ -41,7 +41,7 @@ class Inspection {
   std::vector<Status> WhyNot(const Graph& graph, int block, const Diagnostics& page) const;
 
  private:
-  void TakeShapes(const Graph& graph, const SessionSpec& session);
+  void TakeShapes(const Graph& graph, const PlanRequest& request);
   Result<PortType> Output(const Graph& graph, const Wire& wire) const;
 
   std::vector<uint32_t> first_;  // by node: its first value

@@ -13,5 +13,7 @@ using PartialShapes = std::map<uint32_t, PartialShape>;
 
 /// MakePlan, and what it finds of such shapes.
 Plan MakePlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics, PartialShapes& partial);
+/// Its phases up to the shapes of all values, for who asks for those and for faults alone: what it gives cannot be run.
+Plan PlanShapes(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics, PartialShapes& partial);
 
 }  // namespace weft
