@@ -15,7 +15,8 @@ const drop = (editor, ...files) => editor.tab.evaluate((list) => {
 const alerts = (editor) => editor.tab.getByRole("region", { name: "Notifications" }).getByRole("alert");
 
 describe("wrong", () => {
-  const server = serve({ pages: [{ "logarithm.page.json": logarithm, "letter.page.json": "Dear reader", "picture.svg": '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>' }] });
+  const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>';
+  const server = serve({ pages: [{ "logarithm.page.json": logarithm, "letter.page.json": "Dear reader", "picture.svg": picture }] });
 
   check("a file that is no page is refused by its name, from the list and by dropping it", async () => {
     const editor = await Editor.open(server);
