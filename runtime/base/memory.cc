@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "weft/base/discard.h"
 #include "weft/base/status.h"
 
 namespace weft {
@@ -16,7 +17,11 @@ std::shared_ptr<MemoryBudget> MemoryBudget::ForMachine() {
 bool MemoryBudget::Reserve(int64_t bytes) {
   int64_t used = used_.load(std::memory_order_relaxed);
   do {
-    if (bytes > limit_ - used) return false;
+    // What has ended, but is yet to be destroyed, is none of the reasons for a refusal.
+    while (bytes > limit_ - used) {
+      if (bytes > limit_ || !AwaitDiscarded()) return false;
+      used = used_.load(std::memory_order_relaxed);
+    }
   } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
   if (parent_ == nullptr || parent_->Reserve(bytes)) return true;
   used_.fetch_sub(bytes, std::memory_order_relaxed);

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "weft/base/discard.h"
 #include "weft/base/float16.h"
 
 namespace weft {
@@ -58,10 +60,57 @@ void FreeAligned(void* data, std::align_val_t alignment) {
   ::operator delete(static_cast<std::byte*>(data) - address % static_cast<size_t>(alignment), alignment);
 }
 
-template <class T>
-void ConstructAll(void* data, int64_t count) {
-  std::uninitialized_value_construct_n(static_cast<T*>(data), count);
+/// Memory of zeros. Where it is much it comes from the system, which zeroes a page when it is first touched: nothing takes long here.
+void* AllocateZeroed(size_t size) {
+  constexpr auto kAlign = static_cast<size_t>(kAlignment);
+  void* whole = std::calloc(size + 2 * kAlign, 1);
+  if (whole == nullptr) return nullptr;
+#ifdef MADV_HUGEPAGE
+  constexpr auto kPage = static_cast<uintptr_t>(kHugePage);
+  const uintptr_t first = (reinterpret_cast<uintptr_t>(whole) + kPage - 1) / kPage * kPage;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(whole) + size) / kPage * kPage;
+  if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);  // only advice, as above
+#endif
+  void** data = reinterpret_cast<void**>((reinterpret_cast<uintptr_t>(whole) / kAlign + 2) * kAlign);
+  data[-1] = whole;
+  return data;
 }
+
+void FreeZeroed(void* data) { std::free(static_cast<void**>(data)[-1]); }
+
+// Of strings, whose zeros are empty strings. Few come zeroed from the system, so that they are set here.
+bool IsZeroed(DType dtype, int64_t bytes) { return dtype == DType::kString && bytes >= static_cast<int64_t>(kHugePage); }
+
+void* AllocateElements(DType dtype, int64_t count, int64_t bytes) {
+  if (IsZeroed(dtype, bytes)) return AllocateZeroed(Padded(bytes));
+  void* data = AllocateAligned(Padded(bytes), AlignmentOf(bytes));
+  if (data != nullptr && dtype == DType::kString) std::uninitialized_value_construct_n(static_cast<String*>(data), count);
+  if (data != nullptr && dtype == DType::kResource) std::uninitialized_value_construct_n(static_cast<ResourceHandle*>(data), count);
+  return data;
+}
+
+/// What a buffer owned, on its way out.
+struct OwnedElements {
+  OwnedElements(DType type, int64_t n, int64_t size, void* elements, std::shared_ptr<MemoryBudget> of)
+      : dtype(type), count(n), bytes(size), data(elements), budget(std::move(of)) {}
+  OwnedElements(OwnedElements&& from) noexcept
+      : dtype(from.dtype), count(from.count), bytes(from.bytes), data(std::exchange(from.data, nullptr)), budget(std::move(from.budget)) {}
+  OwnedElements& operator=(OwnedElements&&) = delete;
+  ~OwnedElements() {
+    if (data != nullptr) {
+      if (dtype == DType::kString) std::destroy_n(static_cast<String*>(data), count);
+      if (dtype == DType::kResource) std::destroy_n(static_cast<ResourceHandle*>(data), count);
+      if (IsZeroed(dtype, bytes)) FreeZeroed(data);
+      else FreeAligned(data, AlignmentOf(bytes));
+    }
+    if (budget != nullptr) budget->Release(Buffer::HeldBytes(bytes));
+  }
+
+  const DType dtype;
+  const int64_t count, bytes;
+  void* data;
+  std::shared_ptr<MemoryBudget> budget;
+};
 
 void AppendElement(std::string& out, const Tensor& tensor, int64_t i) {
   Dispatch(tensor.dtype(), kAllTypes, [&]<class T>() {
@@ -120,20 +169,17 @@ Result<std::shared_ptr<Buffer>> Buffer::Allocate(DType dtype, int64_t count, con
   buffer->dtype_ = dtype;
   buffer->bytes_ = *bytes;
   buffer->budget_ = budget;
-  buffer->data_ = AllocateAligned(Padded(*bytes), AlignmentOf(*bytes));
+  buffer->data_ = AllocateElements(dtype, count, *bytes);
   if (buffer->data_ == nullptr && *bytes < kSmall) throw std::bad_alloc();
   if (buffer->data_ == nullptr) return ResourceExhausted("the machine has not the ", *bytes, " bytes of memory that are needed");
   buffer->count_ = count;
-  if (dtype == DType::kString) ConstructAll<String>(buffer->data_, count);
-  if (dtype == DType::kResource) ConstructAll<ResourceHandle>(buffer->data_, count);
   return buffer;
 }
 
 Buffer::~Buffer() {
-  if (data_ != nullptr && dtype_ == DType::kString) std::destroy_n(static_cast<String*>(data_), count_);
-  if (data_ != nullptr && dtype_ == DType::kResource) std::destroy_n(static_cast<ResourceHandle*>(data_), count_);
-  FreeAligned(data_, AlignmentOf(bytes_));
-  if (budget_) budget_->Release(HeldBytes(bytes_));
+  constexpr int64_t kManyStrings = int64_t{1} << 17;  // each of which may be memory of its own to free: milliseconds
+  OwnedElements owned(dtype_, count_, bytes_, data_, std::move(budget_));
+  if (dtype_ == DType::kString && count_ >= kManyStrings) Discard(std::move(owned));
 }
 
 Result<Tensor> Tensor::Allocate(DType dtype, Shape shape, const std::shared_ptr<MemoryBudget>& budget) {

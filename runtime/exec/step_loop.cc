@@ -115,7 +115,7 @@ Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
       if (step_ >= count) return FinishWaits();
       until = halts.first();
     }
-    if (cancelled.load(std::memory_order_relaxed)) return services_.Stopped();
+    if (cancelled.load(std::memory_order_relaxed)) return Stopped();
     if (many && step_ + kPrefetchDistance < count) PrefetchValues(set, step_ + kPrefetchDistance);
     const Record& record = records[step_];
     const bool plain = !observed && (wants == nullptr || wants->load(std::memory_order_relaxed) == 0);
@@ -192,7 +192,7 @@ void StepLoop::PrefetchValues(const ResultSet& set, size_t step) const {
 }
 
 Result<bool> StepLoop::BeginObserved(ResultSet& set, const RunOptions& options) {
-  if (services_.stopped()) return services_.Stopped();
+  if (services_.stopped()) return Stopped();
   const Step& step = plan_.steps[step_];
   if (WantsSteps(options.observer)) {
     view_.BeginStep(step_);
@@ -245,7 +245,7 @@ Result<const DynamicSteps::Entry*> StepLoop::PrepareDynamic(const ResultSet& set
   try {
     return parts_.dynamic.Prepare(set, index);
   } catch (const CallStopped&) {
-    return services_.stopped() ? services_.Stopped() : Internal("a plan was stopped, but not its run");
+    return services_.stopped() ? Stopped() : Internal("a plan was stopped, but not its run");
   }
 }
 
@@ -288,14 +288,17 @@ Status StepLoop::End(ResultSet& set, size_t index, const PlannedBlock& block) {
 }
 
 Status StepLoop::ChargeStrings(const ResultSet& set, const Step& step) const {
+  constexpr int64_t kBetweenLooks = int64_t{1} << 16;  // strings: a few milliseconds
   const size_t outputs = planned_.graph.node(step.node).output_types.size();
   for (size_t v = 0; v < outputs; ++v) {
     const uint32_t slot = plan_.operands[step.first_output + v];
     if (plan_.slots[slot].dtype != DType::kString) continue;
     const Value& value = set.values[slot];
     if (value.data == nullptr) continue;
-    for (const String& text : std::span(static_cast<const String*>(value.data), static_cast<size_t>(value.count))) {
-      if (text.heap_bytes() > 0) WEFT_RETURN_IF_ERROR(text.Hold(services_.budget()));
+    const auto* const texts = static_cast<const String*>(value.data);
+    for (int64_t i = 0; i < value.count; ++i) {
+      if (i % kBetweenLooks == kBetweenLooks - 1 && services_.stopped()) return Stopped();
+      if (texts[i].heap_bytes() > 0) WEFT_RETURN_IF_ERROR(texts[i].Hold(services_.budget()));
     }
   }
   return {};
@@ -326,7 +329,7 @@ bool StepLoop::BeginsFused(size_t step, const RunOptions& options) const {
 // Leaves step_ at the last of the group, or at the one that failed.
 Status StepLoop::RunFused(const ResultSet& set) {
   const FusedSteps& group = plan_.fused[static_cast<size_t>(records_[step_].special)];
-  if (services_.stopped()) return services_.Stopped();
+  if (services_.stopped()) return Stopped();
   size_t at = static_cast<size_t>(group.last);
   Status status = parts_.fused.RunGroup(group, set.values.data(), services_.workers(), at);
   step_ = at;
@@ -335,13 +338,16 @@ Status StepLoop::RunFused(const ResultSet& set) {
 
 // ---- failures --------------------------------------------------------------------------------------------------------------------------
 
+Status StepLoop::Stopped() const { return services_.Stopped().WithPage(planned_.graph.name()); }
+
 Status StepLoop::Explain(const ResultSet& set, Status status) const {
-  if (status.ok()) return services_.stopped() ? services_.Stopped() : Status();
+  if (status.ok()) return services_.stopped() ? Stopped() : Status();
   if (step_ >= records_.size()) return status;
   if (services_.cancel_flag().load(std::memory_order_relaxed)) {
     // One that waited says for what. Any other failure may come of what a stopped block has left undone.
-    const Status stopped = services_.Stopped();
-    return status.code() == Code::kCancelled && status.message().starts_with(stopped.message()) ? status : stopped;
+    const Status stopped = Stopped();
+    const bool waited = status.code() == Code::kCancelled && status.message().starts_with(stopped.message());
+    return waited ? std::move(status).WithPage(planned_.graph.name()) : stopped;
   }
   const Step& step = plan_.steps[step_];
   const Node& node = planned_.graph.node(step.node);

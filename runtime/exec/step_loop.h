@@ -90,6 +90,7 @@ class StepLoop : private RunningStep {
   Status Emit(ResultSet& set, const Step& step);
   /// Counts what the strings of the step's outputs hold, as far as it is not counted yet.
   Status ChargeStrings(const ResultSet& set, const Step& step) const;
+  Status Stopped() const;
   bool BeginsFused(size_t step, const RunOptions& options) const;
   Status RunFused(const ResultSet& set);
   /// Tells the observer where it wants steps; gives whether a dead value leaves the step out.

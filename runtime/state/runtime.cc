@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/state/thread_pool.h"
+#include "weft/base/discard.h"
 
 namespace weft {
 
@@ -22,7 +23,8 @@ Runtime::Runtime(Registry registry, RuntimeOptions options)
       call_deadline_(options.call_deadline),
       pool_(std::make_unique<ThreadPool>(ThreadsOf(options))) {}
 
-Runtime::~Runtime() = default;
+// The library may be unloaded once it is closed.
+Runtime::~Runtime() { FinishDiscarding(); }
 
 std::optional<std::chrono::steady_clock::time_point> Runtime::CallEnd() const {
   if (call_deadline_.count() <= 0) return std::nullopt;
