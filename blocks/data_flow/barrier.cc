@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "blocks/kernels/stop_check.h"
+
 namespace weft::blocks {
 namespace {
 
@@ -77,23 +79,36 @@ Status ElementBarrier::InsertOne(std::string_view key, size_t component, Tensor 
   return {};
 }
 
-Status ElementBarrier::Insert(std::span<const String> keys, int64_t component, std::vector<Tensor> rows, const Services& services) {
+Status ElementBarrier::InsertSome(std::span<const String> keys, size_t component, std::span<QueueElement> rows, const Services& services,
+                                  bool& is_new) {
+  std::vector<QueueElement> complete;
+  Status status;
+  for (size_t i = 0; i < keys.size() && status.ok(); ++i) {
+    status = InsertOne(keys[i], component, std::move(rows[i][0]), services.budget, is_new, complete);
+  }
+  Status added = ready_.Enqueue(std::move(complete), *services.waiter, 0);
+  return status.ok() ? added : status;
+}
+
+Status ElementBarrier::Insert(std::span<const String> keys, int64_t component, std::vector<QueueElement> rows, const Services& services) {
+  constexpr size_t kBetweenLooks = 1024;  // keys that go in between two looks at whether the run is to end
+  const DiscardAtEnd discard(rows);
   if (component >= static_cast<int64_t>(types_.size())) {
     return InvalidArgument("needs one of the ", types_.size(), " components of the barrier, found ", component).WithPort("component_index");
   }
-  for (const Tensor& row : rows) WEFT_RETURN_IF_ERROR(CheckComponent(component, row));
+  if (!rows.empty()) WEFT_RETURN_IF_ERROR(CheckComponent(component, rows[0][0]));
   std::lock_guard lock(mutex_);
   if (state_.closed && (state_.cancelled || (!keys.empty() && state_.incomplete.empty()))) return ClosedError("");
-  std::vector<QueueElement> complete;
   bool is_new = false;
   Status status;
-  for (size_t i = 0; i < keys.size() && status.ok(); ++i) {
-    status = InsertOne(keys[i], static_cast<size_t>(component), std::move(rows[i]), services.budget, is_new, complete);
+  for (size_t i = 0; i < keys.size() && status.ok(); i += kBetweenLooks) {
+    const size_t count = std::min(keys.size() - i, kBetweenLooks);
+    if (i > 0 && services.workers != nullptr && services.workers->Stopped()) status = kernels::RunStopped();
+    else status = InsertSome(keys.subspan(i, count), static_cast<size_t>(component), std::span(rows).subspan(i, count), services, is_new);
   }
   if (is_new && status.ok()) ++state_.next_index;  // as in TensorFlow: after a failure the next keys share the index
-  Status added = ready_.Enqueue(std::move(complete), *services.waiter, 0);
   EndWhereDone();
-  return status.ok() ? added : status;
+  return status;
 }
 
 // ---- out -----------------------------------------------------------------------------------------------------------------------
@@ -121,7 +136,7 @@ Status ElementBarrier::Close(bool cancel) {
   if (state_.closed && (state_.cancelled || !cancel)) return ClosedError(" already");
   state_.closed = true;
   state_.cancelled = cancel;
-  if (cancel) state_.incomplete.clear();
+  if (cancel) DiscardAll(state_.incomplete);
   EndWhereDone();
   return {};
 }

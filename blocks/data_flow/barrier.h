@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,10 @@ class ElementBarrier final : public Resource, public StoredState {
   /// What is taken: an index, the key and the components of each.
   const QueueSpec& ready_spec() const { return ready_.spec(); }
 
-  /// Row i of `rows` becomes component `component` of the key i, one after another: those before one that fails are in. invalid_argument
-  /// for a component that the barrier has not, that the key has already, or of another type or shape; cancelled for a new key once the
-  /// barrier is closed.
-  Status Insert(std::span<const String> keys, int64_t component, std::vector<Tensor> rows, const Services& services);
+  /// Row i of `rows`, as CutRows makes them of one tensor, becomes component `component` of the key i, one after another: those before one
+  /// that fails are in. invalid_argument for a component that the barrier has not, that the key has already, or of another type or shape;
+  /// cancelled for a new key once the barrier is closed, and where the run is to end.
+  Status Insert(std::span<const String> keys, int64_t component, std::vector<QueueElement> rows, const Services& services);
   /// Takes elements that are ready and waits for them, as Queue::Dequeue. `small`: a closed barrier gives what is ready where that is less.
   Result<std::vector<QueueElement>> Take(int64_t count, bool small, const Services& services, const Workers& workers);
   /// Puts back what was taken.
@@ -52,6 +53,7 @@ class ElementBarrier final : public Resource, public StoredState {
   };
   Status CheckComponent(int64_t component, const Tensor& row) const;
   Status ClosedError(std::string_view found) const;
+  Status InsertSome(std::span<const String> keys, size_t component, std::span<QueueElement> rows, const Services& services, bool& is_new);
   /// Adds to `complete` where it was the last component.
   Status InsertOne(std::string_view key, size_t component, Tensor row, const std::shared_ptr<MemoryBudget>& budget, bool& is_new,
                    std::vector<QueueElement>& complete);

@@ -80,10 +80,7 @@ constexpr auto Run = [](const Parameters& p, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(const auto barrier, FindNamed<ElementBarrier>(ctx, handle));
   WEFT_ASSIGN_OR_RETURN(Tensor whole, ctx.Copy(values, p.dtype));
   WEFT_ASSIGN_OR_RETURN(auto elements, AtPort(values, CutRows(std::span(&whole, 1), ctx.services().budget, ctx.workers())));
-  std::vector<Tensor> rows;
-  rows.reserve(elements.size());
-  for (QueueElement& element : elements) rows.push_back(std::move(element[0]));
-  return barrier->Insert(ctx.in<String>(keys), p.component, std::move(rows), ctx.services());
+  return barrier->Insert(ctx.in<String>(keys), p.component, std::move(elements), ctx.services());
 };
 
 }  // namespace insert
@@ -117,6 +114,7 @@ Result<Parameters> Plan(PlanContext& ctx) {
 
 Result<std::vector<Tensor>> TakeJoined(ElementBarrier& barrier, int64_t count, bool small, ProduceContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(auto elements, barrier.Take(count, small, ctx.services(), ctx.workers()));
+  const DiscardAtEnd discard(elements);
   return MakeOrReturn(barrier, elements,
                       [&] { return JoinElements(elements, barrier.ready_spec(), ctx.services().budget, ctx.workers()); });
 }

@@ -1,7 +1,10 @@
 #include "blocks/data_flow/element_rows.h"
 
+#include <optional>
+
 #include "blocks/array/pad.h"
 #include "blocks/kernels/stop_check.h"
+#include "weft/base/discard.h"
 
 namespace weft::blocks {
 namespace {
@@ -25,17 +28,17 @@ bool CopyRow(DType dtype, const std::byte* from, void* to, int64_t count, kernel
 // little alive.
 constexpr int64_t kSharedBytes = 64, kRowsOfBuffer = 256;
 
-/// Gives each element its row of a component.
-Status CutComponent(const Tensor& component, std::vector<QueueElement>& elements, const std::shared_ptr<MemoryBudget>& budget,
+/// Gives the elements from `first` on, those that have just been added, their rows of a component.
+Status CutComponent(const Tensor& component, int64_t first, std::vector<QueueElement>& elements, const std::shared_ptr<MemoryBudget>& budget,
                     kernels::StopCheck& stop) {
   const Shape row(component.shape().dims().subspan(1));
   const DType dtype = component.dtype();
-  const int64_t row_bytes = row.count() * static_cast<int64_t>(ElementSize(dtype)), rows = static_cast<int64_t>(elements.size());
+  const int64_t row_bytes = row.count() * static_cast<int64_t>(ElementSize(dtype)), end = static_cast<int64_t>(elements.size());
   const bool managed = dtype == DType::kString || dtype == DType::kResource;
   const int64_t together = managed || row_bytes > kSharedBytes ? 1 : kRowsOfBuffer;
   const auto* from = static_cast<const std::byte*>(component.data());
-  for (int64_t first = 0; first < rows; first += together) {
-    const int64_t count = std::min(together, rows - first);
+  for (; first < end; first += together) {
+    const int64_t count = std::min(together, end - first);
     WEFT_ASSIGN_OR_RETURN(Tensor buffer, Tensor::Allocate(dtype, Shape{count * row.count()}, budget));
     if (!CopyRow(dtype, from + first * row_bytes, buffer.data(), count * row.count(), stop)) return kernels::RunStopped();
     auto* to = static_cast<std::byte*>(buffer.data());
@@ -44,6 +47,15 @@ Status CutComponent(const Tensor& component, std::vector<QueueElement>& elements
       elements[static_cast<size_t>(first + i)].push_back(Tensor::View(dtype, row, to + i * row_bytes, buffer.owner()));
     }
   }
+  return {};
+}
+
+/// A few elements after the others, so that none is far ahead of what is looked at between two of them.
+Status CutSome(std::span<const Tensor> components, int64_t end, std::vector<QueueElement>& elements,
+               const std::shared_ptr<MemoryBudget>& budget, kernels::StopCheck& stop) {
+  const auto first = static_cast<int64_t>(elements.size());
+  for (int64_t e = first; e < end; ++e) elements.emplace_back().reserve(components.size());
+  for (const Tensor& component : components) WEFT_RETURN_IF_ERROR(CutComponent(component, first, elements, budget, stop));
   return {};
 }
 
@@ -101,12 +113,18 @@ Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, co
   const int64_t rows = components.empty() ? 0 : components[0].shape()[0];
   // Rows without elements are tensors, too.
   const auto row_cost = static_cast<int64_t>(sizeof(QueueElement) + components.size() * sizeof(Tensor));
-  if (budget != nullptr && rows > (budget->limit() - budget->used()) / row_cost) {
-    return ResourceExhausted("needs room for ", rows, " elements, found a limit of ", budget->limit(), " bytes");
-  }
-  std::vector<QueueElement> elements(static_cast<size_t>(rows));
+  const std::optional<int64_t> cost = CheckedMultiply(rows, row_cost);
+  if (!cost) return ResourceExhausted("needs memory for ", rows, " elements, more than any machine has");
+  MemoryCharge room(budget);
+  WEFT_RETURN_IF_ERROR(room.Hold(*cost));
+  std::vector<QueueElement> elements;
+  const DiscardAtEnd discard(elements);
+  elements.reserve(static_cast<size_t>(rows));
   kernels::StopCheck stop(workers);
-  for (const Tensor& component : components) WEFT_RETURN_IF_ERROR(CutComponent(component, elements, budget, stop));
+  for (int64_t end = 0; end < rows;) {
+    end = std::min(end + kRowsOfBuffer, rows);
+    WEFT_RETURN_IF_ERROR(CutSome(components, end, elements, budget, stop));
+  }
   return elements;
 }
 

@@ -10,6 +10,7 @@
 #include "blocks/data_flow/queue_store.h"
 #include "blocks/data_flow/room_line.h"
 #include "blocks/data_flow/taker_line.h"
+#include "weft/base/discard.h"
 #include "weft/block/attr.h"
 #include "weft/block/services.h"
 #include "weft/block/stored_state.h"
@@ -33,6 +34,12 @@ struct QueueSpec {
 
 /// Elements that come into a queue together; those from `next` on are not in yet.
 struct ArrivingElements {
+  ArrivingElements() = default;
+  explicit ArrivingElements(std::vector<QueueElement> all) : elements(std::move(all)) {}
+  ArrivingElements(ArrivingElements&&) = default;
+  ArrivingElements& operator=(ArrivingElements&&) = default;
+  ~ArrivingElements() { DiscardAll(elements); }
+
   std::vector<QueueElement> elements;
   size_t next = 0;
 };

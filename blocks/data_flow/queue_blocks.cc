@@ -125,6 +125,7 @@ Status TakeMany(const Moved& p, ProduceContext& ctx, bool up_to) {
     return ctx.Error(handle, "needs a queue whose shapes are given, found one without, whose elements may differ in shape");
   }
   WEFT_ASSIGN_OR_RETURN(auto elements, queue->Dequeue(count, up_to, *ctx.services().waiter, p.timeout_ms, &ctx.workers()));
+  const DiscardAtEnd discard(elements);
   WEFT_ASSIGN_OR_RETURN(std::vector<Tensor> joined, MakeOrReturn(*queue, elements, [&] {
                           return JoinElements(elements, queue->spec(), ctx.services().budget, ctx.workers());
                         }));

@@ -4,6 +4,7 @@
 #include <list>
 
 #include "blocks/kernels/random/distributions.h"
+#include "weft/base/discard.h"
 
 namespace weft::blocks {
 namespace {
@@ -22,11 +23,11 @@ class FifoStore final : public QueueStore {
     empty_.front() = std::move(element);
     elements_.splice(elements_.begin(), empty_, empty_.begin());
   }
-  void Forget() override { empty_.clear(); }
+  void Forget() override { DiscardAll(empty_); }
   std::unique_ptr<QueueStore> Fresh() const override { return MakeFifoStore(); }
   void Clear() override {
-    elements_.clear();
-    empty_.clear();
+    DiscardAll(elements_);
+    DiscardAll(empty_);
   }
   std::vector<QueueElement> Elements() const override { return {elements_.begin(), elements_.end()}; }
 
@@ -85,7 +86,7 @@ class PriorityStore final : public ArrayStore<Prioritised> {
   }
   std::unique_ptr<QueueStore> Fresh() const override { return MakePriorityStore(); }
   void Clear() override {
-    entries_.clear();
+    DiscardAll(entries_);
     Forget();
   }
   std::vector<QueueElement> Elements() const override {
@@ -123,7 +124,7 @@ class ShuffleStore final : public ArrayStore<QueueElement> {
   }
   std::unique_ptr<QueueStore> Fresh() const override { return MakeShuffleStore(start_, held_back_); }
   void Clear() override {
-    entries_.clear();
+    DiscardAll(entries_);
     Forget();
     Continue(start_, 0);
   }

@@ -12,6 +12,12 @@ using namespace blocks;
 
 Tensor Long(int64_t value) { return Tensor::Scalar<int64_t>(value); }
 Tensor Text(std::string_view text) { return Tensor::Scalar<String>(String(text)); }
+/// As CutRows makes them of one tensor.
+std::vector<QueueElement> Rows(const std::vector<Tensor>& tensors) {
+  std::vector<QueueElement> rows;
+  for (const Tensor& tensor : tensors) rows.push_back(QueueElement{tensor});
+  return rows;
+}
 
 /// Puts what `from` saves into `to`; bytes that end too early must be refused, and change nothing.
 template <class S>
@@ -153,19 +159,40 @@ TEST_CASE("A barrier is restored with what is ready and what is not", "[barrier]
   const Shapes shapes(2, PartialShape(Shape{}));
   ElementBarrier barrier(types, shapes), restored(types, shapes);
   const std::vector<String> keys = {String("a"), String("b")}, b = {String("b")}, a = {String("a")};
-  REQUIRE(barrier.Insert(keys, 0, {Long(1), Long(2)}, services).ok());
-  REQUIRE(barrier.Insert(b, 1, {Text("B")}, services).ok());
+  REQUIRE(barrier.Insert(keys, 0, Rows({Long(1), Long(2)}), services).ok());
+  REQUIRE(barrier.Insert(b, 1, Rows({Text("B")}), services).ok());
   REQUIRE(barrier.Close(false).ok());
   Restore(barrier, restored);
   CHECK(restored.ready_size() == 1);
   CHECK(restored.incomplete_size() == 1);
-  CHECK(restored.Insert(std::vector<String>{String("c")}, 0, {Long(3)}, services).code() == Code::kCancelled);
+  CHECK(restored.Insert(std::vector<String>{String("c")}, 0, Rows({Long(3)}), services).code() == Code::kCancelled);
   CHECK_FALSE(restored.Take(2, false, services, workers).ok());  // waits for the one that may yet be complete
-  REQUIRE(restored.Insert(a, 1, {Text("A")}, services).ok());
+  REQUIRE(restored.Insert(a, 1, Rows({Text("A")}), services).ok());
   auto taken = restored.Take(2, false, services, workers);
   REQUIRE(taken.ok());
   CHECK((*taken)[1][0].values<int64_t>()[0] == INT64_MIN);
   CHECK(restored.Take(1, true, services, workers).status().code() == Code::kOutOfRange);
+}
+
+TEST_CASE("A barrier takes no more keys once the run is to end, and has those before", "[barrier]") {
+  struct Ending final : kit::TestWorkers {
+    using TestWorkers::TestWorkers;
+    bool Stopped() const override { return --left <= 0; }
+    mutable int left = 3;
+  };
+  kit::TestWaiter waiter;
+  Ending workers(1);
+  Services services;
+  services.waiter = &waiter;
+  services.workers = &workers;
+  ElementBarrier barrier({DType::kInt64}, Shapes(1, PartialShape(Shape{})));
+  std::vector<String> keys;
+  std::vector<Tensor> values;
+  for (int64_t i = 0; i < 10000; ++i) keys.emplace_back(Cat(i)), values.push_back(Long(i));
+  CHECK(barrier.Insert(keys, 0, Rows(values), services).code() == Code::kCancelled);
+  CHECK(barrier.ready_size() > 0);
+  CHECK(barrier.ready_size() < 10000);
+  CHECK(barrier.incomplete_size() == 0);
 }
 
 }  // namespace

@@ -83,6 +83,15 @@ Make LongStrings(int64_t n, size_t bytes) {
   };
 }
 
+/// "0", "1", "2", ...
+Make Keys(int64_t n) {
+  return [=] {
+    Tensor tensor = Tensor::Allocate(DType::kString, Shape{n}).value();
+    for (int64_t i = 0; i < n; ++i) tensor.values<String>()[i] = String(Cat(i));
+    return tensor;
+  };
+}
+
 /// Integers with all their digits.
 std::string Whole(std::string_view dtype, const std::vector<int64_t>& values, bool scalar = false) {
   std::string text = Cat("{\"dtype\": \"", dtype, "\", \"shape\": [");
@@ -250,8 +259,12 @@ std::vector<Row> ArrayRows() {
        {{"true_classes", Filled<int64_t>({10 * kMillion, 1}, 3)}, {"sampled_candidates", longs}}},
       {"QueueEnqueueMany",
        "",
-       {{"handle", "q.handle"}, {"components", Filled<float>({2 * kMillion}), true}},
+       {{"handle", "q.handle"}, {"components", Filled<float>({20 * kMillion}), true}},
        {Block("q", "FIFOQueue", {}, "component_types_ = {DT_FLOAT};shapes_ = {[]};")}},
+      {"BarrierInsertMany",
+       "component_index_ = 0;",
+       {{"handle", "q.handle"}, {"keys", Keys(2 * kMillion)}, {"values", Filled<float>({2 * kMillion})}},
+       {Block("q", "Barrier", {}, "component_types_ = {DT_FLOAT,DT_FLOAT};shapes_ = {[],[]};")}},
   };
 }
 
@@ -352,6 +365,12 @@ std::vector<Row> TextRows() {
   };
 }
 
+std::vector<Row> ManyStringRows() {
+  // What AddressSanitizer checks of each string takes longer than the string.
+  const std::string many = Sizes({(kit::kSanitized ? 10 : 100) * kMillion});
+  return {{"Fill", "", {{"dims", many}, {"value", Text("short")}}}, {"Fill", "", {{"dims", many}, {"value", Text(std::string(100, 'x'))}}}};
+}
+
 /// The page of a row: its large inputs are placeholders, to be fed.
 std::vector<std::string> PageOf(const Row& row, const std::vector<std::pair<std::string, Tensor>>& large) {
   std::vector<std::string> blocks = row.others;
@@ -378,12 +397,13 @@ void CheckRow(const Row& row, const std::filesystem::path& folder) {
   }
   ScopeOptions options;
   if (!folder.empty()) options.files = std::make_shared<FileSandbox>(FolderRules{folder, {}, {folder}});
-  TestPage page(PageOf(row, large), {.threads = 1, .memory_limit = 0}, options);
-  if (!row.before.empty()) RunOk(*page.Open({}, row.before));
-  const auto session = page.Open({}, {"b"});
-  for (const auto& [id, tensor] : large) REQUIRE(page.Feed(*session, id + ".output", tensor).ok());
   double late = 0;
   for (int tries = 0; tries == 0 || (late > kLatest && tries < kTries); ++tries) {
+    // Each time a page of its own: what one run has made would be used again.
+    TestPage page(PageOf(row, large), {.threads = 1, .memory_limit = 0}, options);
+    if (!row.before.empty()) RunOk(*page.Open({}, row.before));
+    const auto session = page.Open({}, {"b"});
+    for (const auto& [id, tensor] : large) REQUIRE(page.Feed(*session, id + ".output", tensor).ok());
     const double worked = ProcessorMilliseconds();
     const auto deadline = Clock::now() + kDeadline;
     const Status status = session->Run({.observer = nullptr, .deadline = deadline});
@@ -411,6 +431,8 @@ TEST_CASE("Blocks with windows end within 100 ms of a run's deadline", "[deadlin
 TEST_CASE("Products, sums and orders end within 100 ms of a run's deadline", "[deadline]") { CheckRows(MathRows()); }
 
 TEST_CASE("Blocks that move, find and draw elements end within 100 ms of a run's deadline", "[deadline]") { CheckRows(ArrayRows()); }
+
+TEST_CASE("Tensors of many strings are made and filled within 100 ms of a run's deadline", "[deadline]") { CheckRows(ManyStringRows()); }
 
 TEST_CASE("Blocks of strings and messages end within 100 ms of a run's deadline", "[deadline]") { CheckRows(TextRows()); }
 
