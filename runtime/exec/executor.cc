@@ -222,6 +222,7 @@ Status Executor::TakeInputs() {
 
 Status Executor::BindBack() {
   if (results_.back().bound) return {};
+  const CallLimit limit(services_.deadline(), &services_.cancel_flag());
   Status status = parts_->memory.Bind(results_.back());
   if (!status.ok() && !results_.has_front()) parts_.reset();  // no run will use their memory: the next one makes all anew
   return status;

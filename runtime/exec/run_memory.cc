@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/base/call_limit.h"
+
 namespace weft {
 namespace {
 
@@ -25,6 +27,17 @@ int LargestInArena(const Plan& plan) {
   }
   for (const Step& step : plan.steps) take(step.node, step.scratch_bytes);
   return largest;
+}
+
+/// `count` copies of `value`, made a piece at a time: plans may have millions of values.
+template <class T>
+void AssignInPieces(std::vector<T>& values, size_t count, const T& value = {}) {
+  constexpr size_t kPiece = size_t{1} << 16;
+  values.reserve(count);
+  while (values.size() < count) {
+    CallLimit::CheckNow();
+    values.resize(std::min(count, values.size() + kPiece), value);
+  }
 }
 
 }  // namespace
@@ -58,12 +71,12 @@ Status RunMemory::TakeArena() {
 Status RunMemory::Bind(ResultSet& set) const {
   const size_t slots = plan_.slots.size();
   ResultSet fresh;
-  fresh.values.assign(slots, {});
-  fresh.owned.assign(slots, {});
-  fresh.root.assign(slots, -1);
-  fresh.reusable.resize(plan_.loops.empty() ? 0 : slots);
-  fresh.computed.assign(plan_.has_dead_values ? slots : 0, 0);
-  fresh.stale.assign(plan_.has_dead_values ? slots : 0, {});
+  AssignInPieces(fresh.values, slots);
+  AssignInPieces(fresh.owned, slots);
+  AssignInPieces(fresh.root, slots, -1);
+  AssignInPieces(fresh.reusable, plan_.loops.empty() ? 0 : slots);
+  AssignInPieces(fresh.computed, plan_.has_dead_values ? slots : 0);
+  AssignInPieces(fresh.stale, plan_.has_dead_values ? slots : 0);
   for (size_t m = 0; m < planned_.layout.bytes.size(); ++m) {
     WEFT_ASSIGN_OR_RETURN(auto memory, NewResultMemory(m));
     fresh.memories.push_back(std::move(memory));

@@ -61,6 +61,7 @@ void Lifetimes::MarkKept(const PlanRequest& request) {
     if (plan_.slots[s].kept) slots_.ForSources(static_cast<uint32_t>(s), [&](int source) { plan_.slots[source].kept = true; });
   }
   for (size_t s = 0; s < plan_.slots.size(); ++s) {
+    CallLimit::Check();
     Slot& slot = plan_.slots[s];
     if (!slot.kept || slot.storage != Slot::Storage::kArena) continue;
     // A result that later iterations leave out keeps its value, so that it cannot lie where they write.
@@ -96,6 +97,7 @@ void Lifetimes::NoteStep(int s) {
     if (update.variable >= 0) updated_.insert(update.variable);
   }
   for (size_t v = 0; v < node.output_types.size(); ++v) {
+    CallLimit::Check();
     Slot& slot = plan_.slots[plan_.operands[step.first_output + v]];
     slot.last_use = std::max(slot.last_use, s);
   }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "runtime/base/call_limit.h"
+
 namespace weft {
 
 void PlanSlots::AddAll(const NodesToRun& nodes, const PlanRequest& request) {
@@ -15,6 +17,7 @@ void PlanSlots::AddAll(const NodesToRun& nodes, const PlanRequest& request) {
     plan_.first_slot.Set(i, static_cast<int>(plan_.slots.size()));
     const bool result = std::cmp_less(i, blocks) && !(node.def != nullptr && node.def->structural == Structural::kGradients);
     for (size_t v = 0; v < node.output_types.size(); ++v) {
+      CallLimit::Check();
       Slot& slot = plan_.slots.emplace_back();
       slot.value = {i, static_cast<int>(v)};
       slot.dtype = node.output_types[v];

@@ -1,10 +1,12 @@
 // MakePlan: the phases of a plan in their order.
 #include <utility>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/plan/faulty_blocks.h"
 #include "runtime/plan/fusion.h"
 #include "runtime/plan/lifetimes.h"
 #include "runtime/plan/step_planner.h"
+#include "weft/base/discard.h"
 #include "weft/page/page.h"
 
 namespace weft {
@@ -23,11 +25,11 @@ void AddSteps(const NodesToRun& nodes, const StepPlanner::Context& context) {
 
 enum class Phases : uint8_t { kAll, kShapes };
 
-/// A plan under the assumptions of `speculation`; void where they fail. Of kShapes it has no places of values.
-Plan TryPlan(const Graph& graph, const PlanRequest& request, Phases phases, Diagnostics& diagnostics, ShapeSpeculation& speculation, PartialShapes& partial) {
+/// Makes a plan under the assumptions of `speculation`; void where they fail. Of kShapes it has no places of values.
+void TryPlan(const Graph& graph, const PlanRequest& request, Phases phases, Diagnostics& diagnostics, ShapeSpeculation& speculation, PartialShapes& partial,
+             Plan& plan) {
   const FedValues fed(graph, request);
   const NodesToRun nodes = ChooseNodes(graph, request, fed);
-  Plan plan;
   plan.keep = request.keep;
   plan.fetches = request.fetches;
   plan.has_dead_values = nodes.has_dead_values;
@@ -36,14 +38,13 @@ Plan TryPlan(const Graph& graph, const PlanRequest& request, Phases phases, Diag
   VariableShapes variables(graph, request);
   LoopPlanner loops(graph, nodes, fed, plan, slots, variables, speculation);
   AddSteps(nodes, {graph, request, fed, diagnostics, plan, slots, variables, loops, partial});
-  if (speculation.failed || phases == Phases::kShapes) return plan;
+  if (speculation.failed || phases == Phases::kShapes) return;
   Lifetimes lifetimes(graph, plan, slots);
   lifetimes.KeepAcrossIterations();
   lifetimes.MarkKept(request);
   lifetimes.FindLastUses(request, fed);
   FuseSteps(graph, plan);
   PlanMemory(graph, plan);
-  return plan;
 }
 
 Plan PlanInAttempts(const Graph& graph, const PlanRequest& request, Phases phases, Diagnostics& diagnostics, PartialShapes& partial) {
@@ -54,7 +55,13 @@ Plan PlanInAttempts(const Graph& graph, const PlanRequest& request, Phases phase
     speculation.failed = false;
     Diagnostics found;
     partial.clear();
-    Plan plan = TryPlan(graph, request, phases, found, speculation, partial);
+    Plan plan;
+    try {
+      TryPlan(graph, request, phases, found, speculation, partial, plan);
+    } catch (const CallStopped&) {
+      DiscardAll(plan.slots);
+      throw;
+    }
     if (speculation.failed) continue;
     diagnostics.Append(std::move(found));
     return plan;
