@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/page/formats.h"
 #include "runtime/page/json_walk.h"
 #include "runtime/page/report.h"
 #include "runtime/plan/draft.h"
@@ -33,6 +34,7 @@ TEST_CASE("docs/limits.md has the limits that the code has", "[limits]") {
   text << in.rdbuf();
   const std::pair<const char*, size_t> limits[] = {{"a block's id", page::kMostNameBytes},
                                                    {"levels of objects", static_cast<size_t>(page::kMaxDepth)},
+                                                   {"bytes of a design page", page::kMostDesignBytes},
                                                    {"values of one input", Draft::kMostValues},
                                                    {"values of all list inputs", Draft::kMostListValues},
                                                    {"axes of a tensor", static_cast<size_t>(kMaxRank)},
@@ -69,6 +71,12 @@ TEST_CASE("Names of blocks, types and ports have a limit", "[limits]") {
   CHECK(add(longer).code() == Code::kInvalidArgument);
   CHECK(document->Apply(Cat(R"({"op": "rename", "block": ")", most, R"(", "to": ")", longer, "\"}"), EditMode::kApply, found).status().code() ==
         Code::kInvalidArgument);
+}
+
+TEST_CASE("Design pages have a limit", "[limits]") {
+  const std::string least = "<svg></svg>", most = least + std::string(page::kMostDesignBytes - least.size(), ' ');
+  CHECK_FALSE(ReadText(most).diagnostics.has_errors());
+  CHECK(ReadText(most + " ").diagnostics.FirstError().message() == "needs a design page of at most 67108864 bytes, found 67108865");
 }
 
 TEST_CASE("Findings of a page with absurd names take little memory and time", "[limits]") {

@@ -1,7 +1,11 @@
 // enuSpace's design SVG -> Page.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <pugixml.hpp>
 #include <set>
@@ -20,6 +24,45 @@ struct Point {
 
 // Bytes that a document takes for each of its bytes while it is read.
 constexpr int64_t kDocumentBytes = 4;
+
+// What the parser allocates by. While it works there is no other place where it may be told to end.
+pugi::allocation_function allocate_for_parser = nullptr;
+
+void* AllocateUnlessStopped(size_t size) {
+  try {
+    CallLimit::Check();
+  } catch (const CallStopped&) {
+    return nullptr;  // ends the parser, as too little memory does
+  }
+  return allocate_for_parser(size);
+}
+
+// A copy of the text for the parser, made a piece at a time.
+char* CopyForParser(std::string_view text) {
+  constexpr size_t kPiece = size_t{4} << 20;
+  std::unique_ptr<char, pugi::deallocation_function> copy(static_cast<char*>(allocate_for_parser(std::max<size_t>(text.size(), 1))),
+                                                          pugi::get_memory_deallocation_function());
+  if (copy == nullptr) throw std::bad_alloc();
+  for (size_t at = 0; at < text.size(); at += kPiece) {
+    CallLimit::CheckNow();
+    std::memcpy(copy.get() + at, text.data() + at, std::min(kPiece, text.size() - at));
+  }
+  return copy.release();
+}
+
+pugi::xml_parse_result Parse(std::string_view text, pugi::xml_document& document) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    allocate_for_parser = pugi::get_memory_allocation_function();
+    pugi::set_memory_management_functions(AllocateUnlessStopped, pugi::get_memory_deallocation_function());
+  });
+  CallLimit::Grow(kDocumentBytes * static_cast<int64_t>(text.size()));
+  const pugi::xml_parse_result parsed =
+      document.load_buffer_inplace_own(CopyForParser(text), text.size(), pugi::parse_default, pugi::encoding_utf8);
+  if (parsed.status != pugi::status_out_of_memory) return parsed;
+  CallLimit::CheckNow();
+  throw std::bad_alloc();  // no fault of the document
+}
 
 // The number that `text` begins with, or 0; `text` then begins after it. In any locale.
 double TakeNumber(std::string_view& text) {
@@ -54,9 +97,7 @@ class DesignReader {
     page_.complete = false;
     if (Status status = CheckDocument(text); !status.ok()) return report_.Error(std::move(status), "");
     pugi::xml_document document;
-    CallLimit::Grow(kDocumentBytes * static_cast<int64_t>(text.size()));
-    const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
-    if (parsed.status == pugi::status_out_of_memory) throw std::bad_alloc();  // no fault of the document
+    const pugi::xml_parse_result parsed = Parse(text, document);
     if (!parsed) {
       const auto offset = static_cast<size_t>(std::max<ptrdiff_t>(0, parsed.offset));
       Status status = InvalidArgument("broken XML at ", LineAndColumn(text, offset), ": ", parsed.description());
@@ -77,7 +118,12 @@ class DesignReader {
  private:
   // Faults that the parser does not report: it ends at a NUL and does not check UTF-8.
   static Status CheckDocument(std::string_view text) {
+    if (text.size() > kMostDesignBytes) {
+      return InvalidArgument("needs a design page of at most ", kMostDesignBytes, " bytes, found ", text.size())
+          .WithHint("save its large values in files beside it, or as a page of Weft");
+    }
     WEFT_RETURN_IF_ERROR(CheckUtf8(text));
+    CallLimit::CheckNow();
     const size_t zero = text.find('\0');
     if (zero != text.npos) return InvalidArgument("needs text without NUL characters, found one at ", LineAndColumn(text, zero));
     return {};
@@ -85,10 +131,10 @@ class DesignReader {
 
   // Every element once, without recursion.
   void Visit(pugi::xml_node root) {
-    CallLimit::Check();
     std::vector<Point> offsets{{}};
     pugi::xml_node node = root;
     while (true) {
+      CallLimit::Check();
       const Point moved = Translation(node.attribute("transform").value());
       const Point origin = node == root ? Point{} : Point{offsets.back().x + moved.x, offsets.back().y + moved.y};
       const std::string_view name = node.name();

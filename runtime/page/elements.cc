@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "runtime/base/call_limit.h"
+#include "weft/base/discard.h"
 #include "weft/base/float16.h"
 
 namespace weft::page {
@@ -150,12 +151,15 @@ Result<Tensor> ElementStore::Take(const Shape& shape) {
   const std::shared_ptr<MemoryBudget> budget = CallLimit::budget();
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype_, shape, budget));
   if (dtype_ == DType::kString) {
-    std::copy(strings_.begin(), strings_.end(), tensor.values<String>().begin());
-    for (const String& text : tensor.values<String>()) WEFT_RETURN_IF_ERROR(text.Hold(budget));
+    for (size_t i = 0; i < strings_.size(); ++i) {
+      CallLimit::Check();
+      String& text = tensor.values<String>()[i] = String(strings_[i]);
+      WEFT_RETURN_IF_ERROR(text.Hold(budget));
+    }
   }
   if (dtype_ != DType::kString && found > 0) std::memcpy(tensor.data(), bytes_.data(), bytes_.size());
   bytes_.clear();
-  strings_.clear();
+  DiscardAll(strings_);
   return tensor;
 }
 

@@ -26,9 +26,13 @@ size_t PastBlanks(std::string_view text) {
 size_t SkipValue(std::string_view text, size_t at) {
   int depth = 0;
   for (; at < text.size(); ++at) {
+    CallLimit::Check();
     const char c = text[at];
     if (c == '"') {
-      for (++at; at < text.size() && text[at] != '"'; ++at) at += text[at] == '\\';
+      for (++at; at < text.size() && text[at] != '"'; ++at) {
+        CallLimit::Check();
+        at += text[at] == '\\';
+      }
       if (at >= text.size()) return text.npos;
     } else if (c == '{' || c == '[') {
       ++depth;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "runtime/base/call_limit.h"
+
 namespace weft::page {
 namespace {
 
@@ -37,6 +39,7 @@ struct Utf16Reader {
   Status Convert(size_t begin, std::string& out) const {
     out.reserve(bytes.size() / 2 + bytes.size() / 8);
     for (size_t i = begin; i < bytes.size(); i += 2) {
+      CallLimit::Check();
       if (bytes.size() - i < 2)
         return DataLoss("the UTF-16 text ends in the middle of a character, at byte ", i).WithHint("the file was cut off");
       char32_t c = Unit(i);
