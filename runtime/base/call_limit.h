@@ -47,6 +47,11 @@ class CallLimit {
     if (current_ != nullptr) current_->Look();
   }
 
+  /// Called for each byte of a text that is passed, where one event may be a long one: looks every 64 KiB.
+  static void CheckAt(size_t byte) {
+    if (byte % (64 << 10) == 0) CheckNow();
+  }
+
   /// Called where the work makes something that stays, before it is made: about so many bytes, for the block named, if any. The bytes are
   /// held until the call ends, or until Keep.
   static void Grow(int64_t bytes, std::string_view block = {}) {

@@ -195,7 +195,7 @@ struct SaxAdapter {
 
 namespace {
 
-/// The characters of a text, where the call may end every 64 KiB: long blanks and strings are single events of the parser.
+/// The characters of a text, where the call may end: long blanks and strings are single events of the parser.
 class CheckedText {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -207,8 +207,7 @@ class CheckedText {
   explicit CheckedText(const char* at) : at_(at) {}
   const char& operator*() const { return *at_; }
   CheckedText& operator++() {
-    constexpr uintptr_t kBytes = 64 << 10;
-    if (reinterpret_cast<uintptr_t>(++at_) % kBytes == 0) CallLimit::CheckNow();
+    CallLimit::CheckAt(reinterpret_cast<uintptr_t>(++at_));
     return *this;
   }
   CheckedText operator++(int) {

@@ -11,13 +11,11 @@
 namespace weft {
 namespace {
 
-// Where the first character stands that is no blank; npos: nowhere. The call may end every 64 KiB.
+// Where the first character stands that is no blank; npos: nowhere.
 size_t PastBlanks(std::string_view text) {
-  constexpr size_t kBytes = 64 << 10;
-  for (size_t at = 0; at < text.size(); at += kBytes) {
-    CallLimit::CheckNow();
-    const size_t found = text.substr(at, kBytes).find_first_not_of(" \t\r\n");
-    if (found != text.npos) return at + found;
+  for (size_t at = 0; at < text.size(); ++at) {
+    CallLimit::CheckAt(at);
+    if (std::string_view(" \t\r\n").find(text[at]) == text.npos) return at;
   }
   return text.npos;
 }

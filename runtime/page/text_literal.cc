@@ -16,10 +16,6 @@ using page::ElementStore;
 using page::Number;
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
-/// Called for each character that is passed: the call may end every 64 KiB.
-void CheckAt(size_t at) {
-  if (at % (64 << 10) == 0) CallLimit::CheckNow();
-}
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 std::string_view Trim(std::string_view text) {
@@ -55,7 +51,7 @@ DType TypeOfText(std::string_view text) {
   if (text.find('"') != text.npos) return DType::kString;
   bool boolean = false, complex = false, single = false, real = false;
   for (size_t i = 0; i < text.size();) {
-    CheckAt(i);
+    CallLimit::CheckAt(i);
     if (!std::isalpha(static_cast<unsigned char>(text[i]))) {
       real |= text[i++] == '.';
       continue;
@@ -168,7 +164,7 @@ class TextReader {
   bool AtEnd() const { return at_ >= text_.size(); }
   char Peek() const { return AtEnd() ? '\0' : text_[at_]; }
   void Skip() {
-    while (!AtEnd() && IsSpace(text_[at_])) CheckAt(++at_);
+    while (!AtEnd() && IsSpace(text_[at_])) CallLimit::CheckAt(++at_);
   }
   Status At(Status status, size_t position) const { return std::move(status).Append(Cat(" at character ", position + 1)); }
   Status Needs(std::string_view what) const {

@@ -99,14 +99,16 @@ int WriteReference(const Registry& registry, const BlocksOptions& options) {
   return kOk;
 }
 
-/// What is no folder yet, and rather a block that was misspelt, or standard output: hundreds of files there would be a nuisance.
-Status CheckFolder(const Registry& registry, const std::string& folder) {
+/// The block that the word after --markdown names; none where it is a folder, there already or to be made. Refuses standard output, and what
+/// is rather a block that was misspelt: hundreds of files there would be a nuisance.
+Result<std::string> BlockMeant(const Registry& registry, const std::string& word) {
   std::error_code unknown;
-  if (folder == "-") return InvalidArgument("--markdown writes a file for each block: it needs a folder, found '-'").WithHint("weft blocks NAME --markdown prints one page");
-  if (folder.empty() || folder.find('/') != std::string::npos || std::filesystem::exists(folder, unknown)) return {};
-  const Result<const BlockDef*> block = FindBlock(registry, folder);
-  if (block.ok() || block.status().hint().empty()) return {};
-  return NotFound("there is neither a folder nor a block '", folder, "'").WithHint(Cat(block.status().hint(), "; './", folder, "' is a folder that is made"));
+  if (word == "-") return InvalidArgument("--markdown writes a file for each block: it needs a folder, found '-'").WithHint("weft blocks NAME --markdown prints one page");
+  if (word.empty() || word.find('/') != std::string::npos || std::filesystem::exists(word, unknown)) return std::string();
+  const Result<const BlockDef*> block = FindBlock(registry, word);
+  if (block.ok()) return word;
+  if (block.status().hint().empty()) return std::string();
+  return NotFound("there is neither a folder nor a block '", word, "'").WithHint(Cat(block.status().hint(), "; './", word, "' is a folder that is made"));
 }
 
 int RunBlocks(const BlocksOptions& options) {
@@ -117,21 +119,18 @@ int RunBlocks(const BlocksOptions& options) {
   }
   const Registry& registry = (*runtime)->registry();
   const bool markdown = options.markdown->given();
-  std::error_code unknown;
-  // The name of a block after --markdown is meant as NAME, unless there is such a folder.
-  std::string name = options.name;
-  if (markdown && name.empty() && registry.Find(options.folder) != nullptr && !std::filesystem::exists(options.folder, unknown)) name = options.folder;
-  if (name.empty()) {
-    if (Status status = markdown ? CheckFolder(registry, options.folder) : Status(); !status.ok()) {
-      Report(status, options.json);
-      return kFailed;
-    }
+  const Result<std::string> name = markdown && options.name.empty() ? BlockMeant(registry, options.folder) : options.name;
+  if (!name.ok()) {
+    Report(name.status(), options.json);
+    return kFailed;
+  }
+  if (name->empty()) {
     if (markdown) return WriteReference(registry, options);
     if (!options.json) return ListBlocks(registry, options);
     std::cout << WriteManifest(registry);
     return kOk;
   }
-  const Result<const BlockDef*> def = FindBlock(registry, name);
+  const Result<const BlockDef*> def = FindBlock(registry, *name);
   if (!def.ok()) {
     Report(def.status(), options.json);
     return kFailed;
