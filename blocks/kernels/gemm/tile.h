@@ -111,26 +111,11 @@ class Tile {
     RightPanel<A> panels[S::kSharedColumns / S::kWide];
     for (int64_t i = 0; i < count; ++i) panels[i] = Panel(i * (S::kWide / kPart));
     const bool in_place = ReadsLeft(count);
-    // Tiles of few panels that read the same rows, one after another, find them in the cache, and would fetch them all at once.
-    const bool fetches_left = in_place && p_.left.column_stride == 1 && (count >= 4 || tiled_.column_tiles == 1);
     const int64_t groups = DivideUp(rows_, int64_t{kRows});
     for (int64_t i = 0; i < groups; ++i) {
       const int64_t row = i * rows_ / groups, height = (i + 1) * rows_ / groups - row;
       const LeftRows<A> left = Left(in_place, row, height);
-      const int64_t next = i + 1 < groups ? (i + 2) * rows_ / groups - row - height : 0;
-      for (int64_t c = 0; c < count; ++c) {
-        if (fetches_left) FetchLeft(row + height + next * c / count, row + height + next * (c + 1) / count);
-        Multiply(left, panels[c], row, height, c * (S::kWide / kPart));
-      }
-    }
-  }
-
-  /// Rows of the left operand that are next, into the second-level cache: they lie too far apart for the processor to see them come.
-  void FetchLeft(int64_t begin, int64_t end) const {
-    constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
-    for (int64_t r = begin; r < end; ++r) {
-      const T* const from = p_.left.data + (row_ + r) * p_.left.row_stride + start_;
-      for (int64_t i = 0; i < depth_; i += kLine) __builtin_prefetch(from + i, 0, 2);
+      for (int64_t c = 0; c < count; ++c) Multiply(left, panels[c], row, height, c * (S::kWide / kPart));
     }
   }
 
