@@ -15,8 +15,7 @@ Result<Shape> CommonShape(const Shape& x, const Shape& y);
 bool BroadcastsTo(const Shape& shape, const Shape& target);
 
 /// The common shape of a port and `other`, which is the shape of `of`; errors are placed at the port.
-template <InputPort P>
-Result<Shape> BroadcastShape(const PlanContext& ctx, const P& port, const Shape& other, std::string_view of) {
+Result<Shape> BroadcastShape(const PlanContext& ctx, const InputPort auto& port, const Shape& other, std::string_view of) {
   if (Broadcasts(other, ctx.shape(port))) return AtPort(port, CommonShape(other, ctx.shape(port)));
   return ctx.Error(port, "needs a shape that fits ", of, " ", other, " (sizes equal or 1, from the last axis on), found ", ctx.shape(port));
 }

@@ -32,8 +32,7 @@ inline GradientValue OneWhereEqual(GradientBuilder& g, GradientValue a, Gradient
 }
 
 /// The gradients of a list of outputs, zeros for those that nothing depends on.
-template <OutputPort P>
-std::vector<GradientValue> GradientsOrZeros(GradientBuilder& g, const P& list) {
+std::vector<GradientValue> GradientsOrZeros(GradientBuilder& g, const OutputPort auto& list) {
   std::vector<GradientValue> gradients;
   for (int k = 0; k < g.count(list); ++k) {
     const GradientValue given = g.grad(list, k);

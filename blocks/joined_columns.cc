@@ -9,8 +9,7 @@ namespace {
 constexpr int64_t kTask = 65536, kBlock = 4096;
 
 // Calls move(part, row, column in the part, rows, columns) for all pieces.
-template <class Move>
-void MoveWholeRows(const JoinedColumns& columns, Workers& workers, const Move& move) {
+void MoveWholeRows(const JoinedColumns& columns, Workers& workers, const auto& move) {
   const int64_t width = columns.width(), block = std::max<int64_t>(kBlock / width, 1);
   workers.For(columns.rows, 1 + kTask / width, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; row += block) {
@@ -23,8 +22,7 @@ void MoveWholeRows(const JoinedColumns& columns, Workers& workers, const Move& m
 }
 
 // Wide rows are cut.
-template <class Move>
-void MoveParts(const JoinedColumns& columns, Workers& workers, const Move& move) {
+void MoveParts(const JoinedColumns& columns, Workers& workers, const auto& move) {
   const int64_t width = columns.width();
   workers.For(columns.rows * width, kTask, [&](int64_t begin, int64_t end) {
     const auto after = std::upper_bound(columns.first.begin(), columns.first.end(), begin % width);
@@ -40,8 +38,7 @@ void MoveParts(const JoinedColumns& columns, Workers& workers, const Move& move)
   });
 }
 
-template <class Move>
-void MoveColumns(const JoinedColumns& columns, Workers& workers, const Move& move) {
+void MoveColumns(const JoinedColumns& columns, Workers& workers, const auto& move) {
   if (columns.rows == 0 || columns.width() == 0) return;
   if (columns.width() <= kBlock && columns.rows > 1) MoveWholeRows(columns, workers, move);
   else MoveParts(columns, workers, move);

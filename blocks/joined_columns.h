@@ -7,8 +7,7 @@
 
 namespace weft::blocks {
 
-/// A tensor of `rows` rows whose columns are shared out among parts; part k, of as many rows, has the columns first[k] to
-/// first[k + 1] - 1.
+/// A tensor of `rows` rows whose columns are shared out among parts: part k has those from first[k] to first[k + 1] - 1.
 struct JoinedColumns {
   int64_t rows = 1;
   std::vector<int64_t> first = {0};  // a number more than there are parts

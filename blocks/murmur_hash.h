@@ -9,8 +9,7 @@
 namespace weft::blocks {
 
 /// Asks stop(items) after each megabyte, and gives 0 where that is true.
-template <class Stop>
-uint64_t MurmurHash64A(std::string_view bytes, uint64_t seed, Stop&& stop) {
+uint64_t MurmurHash64A(std::string_view bytes, uint64_t seed, auto&& stop) {
   constexpr uint64_t kMultiplier = 0xc6a4a7935bd1e995;
   constexpr int kShift = 47;
   constexpr int64_t kPiece = int64_t{1} << 20;

@@ -37,8 +37,7 @@ PartialReduction PartialReductionOf(const kernels::ReduceLayout& layout) {
   return reduction;
 }
 
-/// A reduction whose parameters are a ReduceLayout of its input 0, with a partial reduction where it reduces all elements of a float tensor
-/// to one.
+/// A reduction by a ReduceLayout of its input 0, with a partial reduction where it reduces a float tensor to one element.
 template <class OpFor>
 BlockDef WithPartialReduction(BlockDef def, OpFor) {
   def.plan = [plan = std::move(def.plan)](PlanContext& ctx) -> Result<PlannedBlock> {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "blocks/kernels/quantize/quantize.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/base/divide.h"
 #include "weft/block/context.h"
@@ -73,8 +74,7 @@ struct QuantizedOperand {
   QuantizedLimits limits() const { return LimitsOf(dtype); }
 
   /// Its integers, counted from that of zero.
-  template <InputPort P>
-  void Widen(const RunContext& ctx, const P& port, QuantizedRange range, int32_t* to) const {
+  void Widen(const RunContext& ctx, const InputPort auto& port, QuantizedRange range, int32_t* to) const {
     const int32_t zero = kernels::ZeroOf(range, limits());
     ctx.workers().For(count, kQuantizedGrain, [&](int64_t begin, int64_t end) {
       if (dtype == DType::kQInt8) kernels::LevelsAboveZero(ctx.in<int8_t>(port).data() + begin, zero, to + begin, end - begin);
@@ -82,8 +82,7 @@ struct QuantizedOperand {
     });
   }
 };
-template <InputPort P>
-Result<QuantizedOperand> OperandOf(const PlanContext& ctx, const P& port) {
+Result<QuantizedOperand> OperandOf(const PlanContext& ctx, const InputPort auto& port) {
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(ctx.shape(port), port.name));
   return QuantizedOperand{ctx.dtype(port), ctx.shape(port).count()};
 }
@@ -158,16 +157,13 @@ Ends<T> EndsOfAll(const T* from, int64_t count, Ends<T>* pieces, Workers& worker
 }
 
 /// Calls row(slice, first element, count) for pieces of a sliced tensor, in parallel.
-template <class Row>
-void ForSlices(const RunContext& ctx, const SlicedTensor& t, Row&& row) {
+void ForSlices(const RunContext& ctx, const SlicedTensor& t, auto&& row) {
   if (t.rows() == 1) {
     ctx.workers().For(t.inner, kQuantizedGrain, [&](int64_t begin, int64_t end) { row(int64_t{0}, begin, end - begin); });
     return;
   }
   const int64_t grain = std::max<int64_t>(1, kQuantizedGrain / std::max<int64_t>(t.inner, 4));
-  ctx.workers().For(t.rows(), grain, [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) row(r % t.slices, r * t.inner, t.inner);
-  });
+  kernels::ForEach(ctx.workers(), t.rows(), grain, [&](int64_t r) { row(r % t.slices, r * t.inner, t.inner); });
 }
 
 }  // namespace weft::blocks

@@ -90,8 +90,7 @@ int64_t Gather(const RowPlan& plan, RunContext& ctx, const T* from, IndexView in
 
 /// Calls work(section, first, last) for ranges of columns that cover every element of the tables once. They depend on sizes alone. Rows are
 /// not divided: every part would have to look at all names.
-template <class Work>
-void ForParts(const kernels::RowTables& t, RunContext& ctx, const Work& work) {
+void ForParts(const kernels::RowTables& t, RunContext& ctx, const auto& work) {
   constexpr int64_t kSmall = 32768, kNarrowest = 32, kCuts = 8;
   const int64_t size = t.count * t.width;
   if (t.sections() == 1 && size > kSmall && t.width >= 2 * kNarrowest) {
@@ -99,8 +98,8 @@ void ForParts(const kernels::RowTables& t, RunContext& ctx, const Work& work) {
                       [&](int64_t begin, int64_t end) { work(0, begin, end); });
     return;
   }
-  ctx.workers().For(t.sections(), std::max<int64_t>(1, kSmall / std::max<int64_t>(size, 1)), [&](int64_t begin, int64_t end) {
-    for (int64_t s = begin; s < end; ++s) work(s, int64_t{0}, t.width);
+  kernels::ForEach(ctx.workers(), t.sections(), std::max<int64_t>(1, kSmall / std::max<int64_t>(size, 1)), [&](int64_t s) {
+    work(s, int64_t{0}, t.width);
   });
 }
 
@@ -111,8 +110,7 @@ kernels::RowUpdates UpdatesOf(const RowUpdatePlan& plan, const int64_t* rows, in
 }
 
 /// Calls update(updates, how many came before) for stretches of the updates, until the run is to end.
-template <class Update>
-void ForStretches(RunContext& ctx, const kernels::RowUpdates& all, int64_t columns, const Update& update) {
+void ForStretches(RunContext& ctx, const kernels::RowUpdates& all, int64_t columns, const auto& update) {
   const int64_t tile = 1 + kernels::kItemsBetweenLooks / std::max<int64_t>(columns, 4);
   kernels::ForTiles(ctx.workers(), all.count, tile, [&](int64_t begin, int64_t end) {
     update(kernels::RowUpdates{all.rows + begin, end - begin, all.width, all.step}, begin);

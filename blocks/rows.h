@@ -31,8 +31,7 @@ inline constexpr Attr<std::string> kBadIndices{
 
 /// Tuples of as many indices as the last axis of `indices` is long, which name rows of the `table`. `named` gets the shape of what they name:
 /// that of all tuples, and then that of a row. Fails at `port`.
-template <class P>
-Status PlanTuples(PlanContext& ctx, const P& port, const Shape& table, RowPlan& plan, std::vector<int64_t>& named) {
+Status PlanTuples(PlanContext& ctx, const auto& port, const Shape& table, RowPlan& plan, std::vector<int64_t>& named) {
   const Shape& indices = ctx.shape(port);
   if (indices.rank() == 0) return ctx.Error(port, "needs rank 1 or more, found a scalar");
   const int64_t depth = indices[indices.rank() - 1];
@@ -57,8 +56,7 @@ Status PlanTuples(PlanContext& ctx, const P& port, const Shape& table, RowPlan& 
 }
 
 /// Refuses a value at `port` that has not the shape that the indices name.
-template <class P>
-Status CheckNamed(PlanContext& ctx, const P& port, const std::vector<int64_t>& named) {
+Status CheckNamed(PlanContext& ctx, const auto& port, const std::vector<int64_t>& named) {
   const auto found = ctx.shape(port).dims();
   if (std::equal(found.begin(), found.end(), named.begin(), named.end())) return {};
   auto needed = Shape::Make(named);
@@ -70,8 +68,7 @@ Status CheckNamed(PlanContext& ctx, const P& port, const std::vector<int64_t>& n
 void PlanUpdateScratch(PlanContext& ctx, RowUpdatePlan& plan);
 
 /// The plan of updates of what tuples of indices name in `table`.
-template <class I, class U>
-Result<RowUpdatePlan> PlanTupleUpdates(PlanContext& ctx, const I& indices, const U& updates, const Shape& table) {
+Result<RowUpdatePlan> PlanTupleUpdates(PlanContext& ctx, const auto& indices, const auto& updates, const Shape& table) {
   RowUpdatePlan plan;
   plan.dtype = ctx.dtype(updates);
   std::vector<int64_t> named;
@@ -83,8 +80,7 @@ Result<RowUpdatePlan> PlanTupleUpdates(PlanContext& ctx, const I& indices, const
 
 /// What scattering asks for beyond PlanTuples: an axis, tuples of one index or more, and that what takes part is all empty or not at all.
 /// A vector is no tuple for it, but an empty one does for an empty first axis.
-template <class I, class U>
-Status CheckScattered(const PlanContext& ctx, const I& indices, const U& updates, const Shape& table) {
+Status CheckScattered(const PlanContext& ctx, const auto& indices, const auto& updates, const Shape& table) {
   const Shape &places = ctx.shape(indices), &slices = ctx.shape(updates);
   if (table.rank() == 0) return ctx.Error(indices, "needs an axis to count along, found none in a scalar");
   if (places.rank() == 1 && !(places[0] == 0 && table[0] == 0)) return ctx.Error(indices, "needs rank 2 or more, [..., K], found ", places);
@@ -102,16 +98,13 @@ std::string BadIndexText(const RowPlan& plan, const void* indices, int64_t tuple
 /// Gives the number of the first bad tuple, or -1.
 int64_t RunGather(const RowPlan& plan, RunContext& ctx, const void* from, const void* indices, void* to);
 
-/// to = from with the rows updated; without `from` they start as zeros. Gives the number of the first bad tuple, or -1. Where bad tuples are
-/// an error nothing is written then.
+/// to = from (or zeros) with the rows updated; the first bad tuple's number, or -1. Nothing is written where bad tuples are an error.
 int64_t RunUpdate(const RowUpdatePlan& plan, RunContext& ctx, const void* from, const void* indices, const void* updates, void* to);
 
 /// The elements of an input, whatever they are.
-template <class P>
-const void* DataOf(const RunContext& ctx, const P& port) { return ctx.in<std::byte>(port).data(); }
+const void* DataOf(const RunContext& ctx, const auto& port) { return ctx.in<std::byte>(port).data(); }
 
-template <class P>
-Status CheckFound(const RowPlan& plan, RunContext& ctx, const P& port, int64_t missing) {
+Status CheckFound(const RowPlan& plan, RunContext& ctx, const auto& port, int64_t missing) {
   if (missing < 0 || plan.skips) return {};
   return ctx.Error(port, BadIndexText(plan, DataOf(ctx, port), missing));
 }

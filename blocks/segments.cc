@@ -50,17 +50,14 @@ T MissingValue(SegmentOp op, bool worst) {
 }
 
 /// Calls f(segment, column, width) for each piece of each of `count` segments of rows of `inner` elements, `rows` rows in all.
-template <class F>
-void ForPieces(int64_t count, int64_t inner, int64_t rows, Workers& workers, F&& f) {
+void ForPieces(int64_t count, int64_t inner, int64_t rows, Workers& workers, auto&& f) {
   constexpr int64_t kTaskElements = 32768;
   if (count == 0 || inner == 0) return;
   const int64_t chunks = (inner + kernels::kSegmentColumns - 1) / kernels::kSegmentColumns;
   const int64_t cost = (rows / count + 1) * std::min(inner, kernels::kSegmentColumns);
-  workers.For(count * chunks, kTaskElements / cost, [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t column = task % chunks * kernels::kSegmentColumns;
-      f(task / chunks, column, std::min(kernels::kSegmentColumns, inner - column));
-    }
+  kernels::ForEach(workers, count * chunks, kTaskElements / cost, [&](int64_t task) {
+    const int64_t column = task % chunks * kernels::kSegmentColumns;
+    f(task / chunks, column, std::min(kernels::kSegmentColumns, inner - column));
   });
 }
 

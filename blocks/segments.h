@@ -46,8 +46,7 @@ struct UnsortedSegments {
   /// The position of the first id that is not below `segments`, or -1.
   int64_t FirstTooLarge(const void* id_data) const;
   int64_t ScratchBytes() const { return (segments + 2 + ids) * static_cast<int64_t>(sizeof(int64_t)); }
-  /// Groups the rows as kernels::GroupBySegment does, in scratch memory of ScratchBytes(); gives the order, which follows the starts, or
-  /// null where it left because the run is to end.
+  /// As kernels::GroupBySegment, in scratch memory of ScratchBytes(): the order, which follows the starts, or null where the run ends.
   const int64_t* Group(const void* id_data, const int64_t* values, std::byte* scratch, const Workers& workers) const;
 };
 /// The same; `rows` are those that Group put into order, and `scratch` is where it did.

@@ -37,8 +37,7 @@ struct Matrices {
 int64_t Grain(int64_t bytes_each) { return std::max<int64_t>(1, (1 << 17) / std::max<int64_t>(bytes_each, 8)); }
 
 /// The last two axes as matrices.
-template <class P>
-Result<Matrices> MatricesOf(PlanContext& ctx, const P& port) {
+Result<Matrices> MatricesOf(PlanContext& ctx, const auto& port) {
   const Shape& shape = ctx.shape(port);
   const int rank = shape.rank();
   if (rank < 2) return ctx.Error(port, "needs rank 2 or more, found ", shape);
@@ -107,25 +106,21 @@ Result<Matrices> PlanBand(PlanContext& ctx) {
 template <class T>
 void SetDiagonals(const Matrices& m, RunContext& ctx, const T* rows, const T* from, T* to) {
   if (m.columns == 0) return;  // however many rows without elements there are
-  ctx.workers().For(m.count * m.rows, Grain(m.columns * static_cast<int64_t>(sizeof(T))), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      T* row = to + r * m.columns;
-      if (rows == nullptr) kernels::FillLong(ctx.workers(), row, m.columns, T{});
-      else kernels::CopyLong(ctx.workers(), rows + r * m.columns, row, m.columns);
-      const int64_t batch = r / m.rows, i = r - batch * m.rows;
-      if (i < m.columns) row[i] = from[batch * m.diagonal() + i];
-    }
+  kernels::ForEach(ctx.workers(), m.count * m.rows, Grain(m.columns * static_cast<int64_t>(sizeof(T))), [&](int64_t r) {
+    T* row = to + r * m.columns;
+    if (rows == nullptr) kernels::FillLong(ctx.workers(), row, m.columns, T{});
+    else kernels::CopyLong(ctx.workers(), rows + r * m.columns, row, m.columns);
+    const int64_t batch = r / m.rows, i = r - batch * m.rows;
+    if (i < m.columns) row[i] = from[batch * m.diagonal() + i];
   });
 }
 
 template <class T>
 void TakeDiagonals(const Matrices& m, RunContext& ctx, const T* from, T* to) {
   const int64_t size = m.diagonal();
-  ctx.workers().For(m.count * size, 16384, [&](int64_t begin, int64_t end) {
-    for (int64_t d = begin; d < end; ++d) {
-      const int64_t batch = d / size, i = d - batch * size;
-      to[d] = from[(batch * m.rows + i) * m.columns + i];
-    }
+  kernels::ForEach(ctx.workers(), m.count * size, 16384, [&](int64_t d) {
+    const int64_t batch = d / size, i = d - batch * size;
+    to[d] = from[(batch * m.rows + i) * m.columns + i];
   });
 }
 
@@ -140,8 +135,7 @@ constexpr auto RunSet = []<class T>(const Matrices& m, RunContext& ctx) {
 };
 
 /// The number of diagonals that stay on one side, `size` rows or columns long.
-template <class P>
-Result<int64_t> Kept(const Matrices& m, RunContext& ctx, const P& port, int64_t size) {
+Result<int64_t> Kept(const Matrices& m, RunContext& ctx, const auto& port, int64_t size) {
   const int64_t number = m.index == DType::kInt64 ? ctx.in<int64_t>(port)[0] : ctx.in<int32_t>(port)[0];
   if (number > size) return ctx.Error(port, "needs a negative number or at most the size of the side, ", size, ", found ", number);
   return number < 0 ? size : number;
@@ -153,15 +147,13 @@ constexpr auto RunBand = []<class T>(const Matrices& m, RunContext& ctx) -> Stat
   const T* from = ctx.in<T>(matrix).data();
   T* to = ctx.out<T>(band).data();
   if (m.columns == 0) return {};  // however many rows without elements there are
-  ctx.workers().For(m.count * m.rows, Grain(m.columns * static_cast<int64_t>(sizeof(T))), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      const int64_t i = r % m.rows;
-      const int64_t first = std::clamp<int64_t>(i - lower, 0, m.columns), last = std::clamp(i + upper + 1, first, m.columns);
-      const int64_t row = r * m.columns;
-      kernels::FillLong(ctx.workers(), to + row, first, T{});
-      kernels::CopyLong(ctx.workers(), from + row + first, to + row + first, last - first);
-      kernels::FillLong(ctx.workers(), to + row + last, m.columns - last, T{});
-    }
+  kernels::ForEach(ctx.workers(), m.count * m.rows, Grain(m.columns * static_cast<int64_t>(sizeof(T))), [&](int64_t r) {
+    const int64_t i = r % m.rows;
+    const int64_t first = std::clamp<int64_t>(i - lower, 0, m.columns), last = std::clamp(i + upper + 1, first, m.columns);
+    const int64_t row = r * m.columns;
+    kernels::FillLong(ctx.workers(), to + row, first, T{});
+    kernels::CopyLong(ctx.workers(), from + row + first, to + row + first, last - first);
+    kernels::FillLong(ctx.workers(), to + row + last, m.columns - last, T{});
   });
   return {};
 };

@@ -34,8 +34,7 @@ struct Parameters {
   DType dtype = DType::kInvalid;
 };
 
-template <InputPort Indices, InputPort Values, InputPort Sizes>
-Result<Side> PlanSide(PlanContext& ctx, const Indices& indices, const Values& values, const Sizes& sizes) {
+Result<Side> PlanSide(PlanContext& ctx, const InputPort auto& indices, const InputPort auto& values, const InputPort auto& sizes) {
   if (ctx.shape(sizes).rank() != 1 || ctx.shape(sizes)[0] < 2) {
     return ctx.Error(sizes, "needs a vector of two sizes or more, found ", ctx.shape(sizes));
   }
@@ -70,8 +69,7 @@ Result<Parameters> Plan(PlanContext& ctx) {
 }
 
 /// The number of the sequence of each value.
-template <InputPort Indices>
-Status FindSequences(const Parameters& p, const Side& side, const Indices& port, RunContext& ctx, int64_t* sequences) {
+Status FindSequences(const Parameters& p, const Side& side, const InputPort auto& port, RunContext& ctx, int64_t* sequences) {
   const int64_t* index = ctx.in<int64_t>(port).data();
   const size_t rank = side.dims.size();
   kernels::StopCheck stop(ctx.workers());
@@ -140,14 +138,11 @@ constexpr auto Run = [](const Parameters& p, RunContext& ctx) -> Status {
   const int64_t cost = (p.hypothesis.count / pairs + 1) * (p.truth.count / pairs + 1);
   Dispatch(p.dtype, kCompared, [&]<class T>() {
     const T *a = ctx.in<T>(hypothesis_values).data(), *b = ctx.in<T>(truth_values).data();
-    ctx.workers().For(p.sequences, 8192 / cost, [&](int64_t begin, int64_t end) {
-      kernels::StopCheck stop(workers);
-      for (int64_t s = begin; s < end; ++s) {
-        const Sequence<T> left{a, order_a + starts_a[s], starts_a[s + 1] - starts_a[s]};
-        const Sequence<T> right{b, order_b + starts_b[s], starts_b[s + 1] - starts_b[s]};
-        const int64_t distance = Distance(left, right, rows + starts_b[s] + s, stop);
-        out[s] = p.normalize ? Normalized(distance, right.size) : static_cast<float>(distance);
-      }
+    kernels::ForEach(ctx.workers(), p.sequences, 8192 / cost, [&](int64_t s, kernels::StopCheck& stop) {
+      const Sequence<T> left{a, order_a + starts_a[s], starts_a[s + 1] - starts_a[s]};
+      const Sequence<T> right{b, order_b + starts_b[s], starts_b[s + 1] - starts_b[s]};
+      const int64_t distance = Distance(left, right, rows + starts_b[s] + s, stop);
+      out[s] = p.normalize ? Normalized(distance, right.size) : static_cast<float>(distance);
     });
   });
   return {};

@@ -139,13 +139,10 @@ constexpr auto Run = [](const Windows& w, RunContext& ctx) {
   if (out.empty()) return;
   const std::byte* from = ctx.in<std::byte>(images).data();
   const int64_t places = w.rows.out * w.columns.out, picture = w.rows.in * w.columns.in * w.depth;
-  ctx.workers().For(w.batch * places, 1 + 32768 / w.patch(), [&](int64_t begin, int64_t end) {
-    kernels::StopCheck stop(ctx.workers());
-    for (int64_t at = begin; at < end; ++at) {
-      const int64_t place = at % places;
-      WritePatch(w, from + at / places * picture * w.moves->size, out.data() + at * w.patch() * w.moves->size, place / w.columns.out,
-                 place % w.columns.out, stop);
-    }
+  kernels::ForEach(ctx.workers(), w.batch * places, 1 + 32768 / w.patch(), [&](int64_t at, kernels::StopCheck& stop) {
+    const int64_t place = at % places;
+    WritePatch(w, from + at / places * picture * w.moves->size, out.data() + at * w.patch() * w.moves->size, place / w.columns.out,
+               place % w.columns.out, stop);
   });
 };
 
@@ -193,17 +190,14 @@ constexpr auto RunGrad = []<class T>(const Windows& w, RunContext& ctx) {
   const T* from = ctx.in<T>(grad).data();
   const int64_t width = w.columns.in * w.depth, windows = w.rows.out * w.columns.out * w.patch();
   const int64_t cost = width + w.rows.window * w.columns.out * w.columns.window * w.depth;
-  ctx.workers().For(w.batch * w.rows.in, 1 + 32768 / cost, [&](int64_t begin, int64_t end) {
-    kernels::StopCheck stop(ctx.workers());
-    for (int64_t line = begin; line < end; ++line) {
-      const T* source = from + line / w.rows.in * windows;
-      if constexpr (ShortFloat<T>) {
-        float* sums = ctx.scratch<float>().data() + line * width;
-        AddUpRow(w, source, sums, line % w.rows.in, stop);
-        kernels::Narrow(sums, out.data() + line * width, width);
-      } else {
-        AddUpRow(w, source, out.data() + line * width, line % w.rows.in, stop);
-      }
+  kernels::ForEach(ctx.workers(), w.batch * w.rows.in, 1 + 32768 / cost, [&](int64_t line, kernels::StopCheck& stop) {
+    const T* source = from + line / w.rows.in * windows;
+    if constexpr (ShortFloat<T>) {
+      float* sums = ctx.scratch<float>().data() + line * width;
+      AddUpRow(w, source, sums, line % w.rows.in, stop);
+      kernels::Narrow(sums, out.data() + line * width, width);
+    } else {
+      AddUpRow(w, source, out.data() + line * width, line % w.rows.in, stop);
     }
   });
 };

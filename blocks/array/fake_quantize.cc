@@ -37,8 +37,7 @@ Result<Levels> ReadLevels(const PlanContext& ctx, const Shape& shape) {
 }
 
 /// Channels are the last axis; min and max have a number for each.
-template <InputPort P, InputPort Min, InputPort Max>
-Result<Levels> ReadChannels(const PlanContext& ctx, const P& port, const Min& min, const Max& max) {
+Result<Levels> ReadChannels(const PlanContext& ctx, const InputPort auto& port, const InputPort auto& min, const InputPort auto& max) {
   const Shape& shape = ctx.shape(port);
   if (shape.rank() < 1) return ctx.Error(port, "needs rank 1 or more, [..., channels], found a scalar");
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, port.name));
@@ -127,13 +126,12 @@ constexpr auto RunChannels = [](const Levels& levels, RunContext& ctx) {
   const float* from = ctx.in<float>(inputs).data();
   float* to = ctx.out<float>(outputs).data();
   const int64_t grain = std::max<int64_t>(1, kQuantizedGrain / std::max<int64_t>(channels, 4));
-  ctx.workers().For(levels.tensor.outer, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) kernels::FakeQuantize(quantizers, from + row * channels, to + row * channels, channels);
+  kernels::ForEach(ctx.workers(), levels.tensor.outer, grain, [&](int64_t row) {
+    kernels::FakeQuantize(quantizers, from + row * channels, to + row * channels, channels);
   });
 };
 
-template <class Plan, class Run>
-BlockDef Declare(const char* name, const char* summary, const char* gradient_block, Plan plan, Run run) {
+BlockDef Declare(const char* name, const char* summary, const char* gradient_block, auto plan, auto run) {
   const auto gradient = [gradient_block](GradientBuilder& g) -> Status {
     const GradientInputs of = {{"gradients", {g.grad(outputs)}}, {"inputs", {g.in(inputs)}}, {"min", {g.in(min)}}, {"max", {g.in(max)}}};
     const GradientValue dx = g.Add(gradient_block, of, SameAttrs(g, {num_bits.name, narrow_range.name}));
@@ -231,8 +229,7 @@ constexpr auto Run = [](const Sums& sums, RunContext& ctx) {
   }
 };
 
-template <class Plan>
-BlockDef Declare(const char* name, const char* summary, Plan plan) {
+BlockDef Declare(const char* name, const char* summary, auto plan) {
   return Block(name, summary)
       .Ports(gradients, inputs, min, max, backprops_wrt_input, backprop_wrt_min, backprop_wrt_max)
       .Attrs(num_bits, narrow_range)

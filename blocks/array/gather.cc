@@ -34,8 +34,7 @@ struct AxisRows {
 };
 
 /// How indices of shape `names` count along an axis of a table of shape `table`.
-template <class P>
-Result<AxisRows> PlanAxis(PlanContext& ctx, const P& port, const Shape& table, int64_t at, int64_t batch) {
+Result<AxisRows> PlanAxis(PlanContext& ctx, const auto& port, const Shape& table, int64_t at, int64_t batch) {
   const Shape& names = ctx.shape(indices);
   AxisRows found;
   kernels::RowTables& t = found.plan.tables;
@@ -58,8 +57,7 @@ Result<AxisRows> PlanAxis(PlanContext& ctx, const P& port, const Shape& table, i
   return found;
 }
 
-template <class P>
-Result<AxisRows> PlanAxisInput(PlanContext& ctx, const P& port) {
+Result<AxisRows> PlanAxisInput(PlanContext& ctx, const auto& port) {
   const Shape &table = ctx.shape(port), &names = ctx.shape(indices);
   WEFT_ASSIGN_OR_RETURN(const int at, ScalarAxis(ctx, axis, table));
   const int64_t wanted = ctx.attr(batch_dims);

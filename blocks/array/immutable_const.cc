@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "blocks/io/file_access.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -15,8 +16,7 @@ constexpr Attr<std::string> memory_region_name{"memory_region_name", kRequired, 
 
 constexpr auto kStored = kNumbers + kQuantized + TypeList<bool, String>{};
 
-/// The tensor, once it has been read. It is read into memory rather than mapped: a mapped file that another program cuts short would end
-/// the process.
+/// The tensor once it was read; not mapped, since a mapped file that another program cuts short would end the process.
 class Region : public Resource {
  public:
   std::string_view kind() const override { return "memory region"; }
@@ -69,8 +69,7 @@ Result<Parameters> Plan(PlanContext& ctx) {
 
 constexpr auto Run = [](const Parameters& p, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(Tensor value, ctx.state<Region>().Get(ctx, p.type, p.shape, p.file));
-  ctx.Emit(tensor, std::move(value));
-  return {};
+  return Emitted(ctx, tensor, std::move(value));
 };
 
 constexpr auto Bind = [](const Parameters&, BindContext& ctx) {

@@ -138,8 +138,7 @@ void AddElements(const T* from, A* sums, int64_t n) {
   for (int64_t j = 0; j < n; ++j) sums[j] = WrapAdd(sums[j], static_cast<A>(from[j]));
 }
 
-// Adds the images of the places [first, last] of a row, where they lie among its elements [begin, end). Place i is seen at
-// `mirror_end` - i.
+// Adds the images of the places [first, last] of a row that lie among its elements [begin, end); place i is seen at `mirror_end` - i.
 template <class T, class A>
 void AddImages(const Mirror& mirror, const T* from, A* sums, int64_t begin, int64_t end, int64_t first, int64_t last, int64_t mirror_end) {
   const int64_t chunk = mirror.chunk;
@@ -150,8 +149,7 @@ void AddImages(const Mirror& mirror, const T* from, A* sums, int64_t begin, int6
 }
 
 // Adds what one row of the framed tensor holds of the elements [begin, end) of a row of the inner one.
-template <class T, class A>
-void AddRow(const Mirror& mirror, const T* from, A* sums, int64_t begin, int64_t end) {
+void AddRow(const Mirror& mirror, const auto* from, auto* sums, int64_t begin, int64_t end) {
   const auto [before, size, after] = mirror.row();
   const int64_t edge = mirror.edge;
   AddElements(from + before * mirror.chunk + begin, sums, end - begin);
@@ -160,8 +158,7 @@ void AddRow(const Mirror& mirror, const T* from, A* sums, int64_t begin, int64_t
 }
 
 // Adds elements [begin, end) of one row of the inner tensor over all rows of the framed one that show it.
-template <class T, class A>
-void AddRows(const Mirror& mirror, const T* from, A* sums, int64_t row, int64_t begin, int64_t end, kernels::StopCheck& stop) {
+void AddRows(const Mirror& mirror, const auto* from, auto* sums, int64_t row, int64_t begin, int64_t end, kernels::StopCheck& stop) {
   const size_t outer = mirror.axes.size() - 1;
   int64_t place[64], step[64];
   int chosen[64] = {};

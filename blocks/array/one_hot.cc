@@ -1,6 +1,7 @@
 // OneHot: for each index a row that is on_value there and off_value elsewhere.
 #include <algorithm>
 
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -53,12 +54,10 @@ template <class T, class I>
 void InnerAxis(const Parameters& p, RunContext& ctx, const T& on, const T& off, T* to) {
   const auto index = ctx.in<I>(indices);
   // A task is some of the outer * depth rows of `inner` elements.
-  ctx.workers().For(p.outer * p.depth, 1 + 32768 / std::max<int64_t>(p.inner, 1), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const I* from = index.data() + row / p.depth * p.inner;
-      int64_t at = row % p.depth;
-      for (int64_t i = 0; i < p.inner; ++i) to[row * p.inner + i] = static_cast<int64_t>(from[i]) == at ? on : off;
-    }
+  kernels::ForEach(ctx.workers(), p.outer * p.depth, 1 + 32768 / std::max<int64_t>(p.inner, 1), [&](int64_t row) {
+    const I* from = index.data() + row / p.depth * p.inner;
+    int64_t at = row % p.depth;
+    for (int64_t i = 0; i < p.inner; ++i) to[row * p.inner + i] = static_cast<int64_t>(from[i]) == at ? on : off;
   });
 }
 

@@ -36,8 +36,7 @@ BoxMove MoveOutOfFrame(std::span<const FramedAxis> axes, DType dtype);
 void RunFrame(const Frame& frame, const std::byte* from, std::byte* to, const void* value, Workers& workers);
 
 /// The paddings at a port, [rank, 2] numbers of 0 or more in front of and behind each axis, for a tensor of `shape`.
-template <InputPort P>
-Result<std::vector<FramedAxis>> ReadPaddings(const PlanContext& ctx, const P& port, const Shape& shape) {
+Result<std::vector<FramedAxis>> ReadPaddings(const PlanContext& ctx, const InputPort auto& port, const Shape& shape) {
   const Shape& given = ctx.shape(port);
   if (given.rank() != 2 || given[0] != shape.rank() || given[1] != 2) {
     return ctx.Error(port, "needs [", shape.rank(), ",2] for a tensor of shape ", shape, ", found ", given);
@@ -57,8 +56,7 @@ Result<std::vector<FramedAxis>> ReadPaddings(const PlanContext& ctx, const P& po
 }
 
 /// The same for a tensor of `framed` whose paddings are part of it.
-template <InputPort P>
-Result<std::vector<FramedAxis>> ReadPaddingsInside(const PlanContext& ctx, const P& port, const Shape& framed) {
+Result<std::vector<FramedAxis>> ReadPaddingsInside(const PlanContext& ctx, const InputPort auto& port, const Shape& framed) {
   WEFT_ASSIGN_OR_RETURN(std::vector<FramedAxis> axes, ReadPaddings(ctx, port, framed));
   for (FramedAxis& axis : axes) {
     axis.size -= axis.before + axis.after;

@@ -1,5 +1,4 @@
 // QuantizeAndDequantizeV2: what numbers become when they are quantized and back.
-#include <cmath>
 
 #include "blocks/quantized.h"
 #include "weft/block/block.h"
@@ -87,9 +86,7 @@ constexpr auto Run = []<class T>(const Trips& trips, RunContext& ctx) -> Status 
     prepare(0, EndsOfAll(from, t.inner, pieces, ctx.workers()));
   } else {
     const int64_t grain = std::max<int64_t>(1, kQuantizedGrain / std::max<int64_t>(t.outer * t.inner, 1));
-    ctx.workers().For(t.slices, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t s = begin; s < end; ++s) prepare(s, EndsOf(t, s, from));
-    });
+    kernels::ForEach(ctx.workers(), t.slices, grain, [&](int64_t s) { prepare(s, EndsOf(t, s, from)); });
   }
   T* to = ctx.out<T>(output).data();
   ForSlices(ctx, t, [&](int64_t s, int64_t first, int64_t n) { kernels::RunRoundTrip(made[s], from + first, to + first, n); });

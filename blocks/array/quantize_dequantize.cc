@@ -171,8 +171,7 @@ Dequantizer DequantizerOf(const Dequantization& d, QuantizedLimits limits, Quant
   }
 }
 
-template <class T>
-void DequantizeShort(const Dequantizer& d, const T* from, bfloat16* to, int64_t n) {
+void DequantizeShort(const Dequantizer& d, const auto* from, bfloat16* to, int64_t n) {
   float block[512];
   for (int64_t i = 0; i < n; i += 512) {
     const int64_t length = std::min<int64_t>(512, n - i);

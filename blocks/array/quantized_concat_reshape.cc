@@ -82,11 +82,9 @@ constexpr auto Run = []<class T>(const Joint& joint, RunContext& ctx) {
     const QuantizedRange range{ctx.in<float>(input_mins, k)[0], ctx.in<float>(input_maxes, k)[0]};
     const bool same = range.min == to_range.min && range.max == to_range.max;
     const kernels::Dequantizer dequantizer = kernels::MakeDequantizer(range, LimitsOf<T>());
-    ctx.workers().For(joint.outer, std::max<int64_t>(1, kQuantizedGrain / std::max<int64_t>(piece, 4)), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        if (same) std::copy_n(from.data() + row * piece, piece, to + row * joint.row);
-        else kernels::Requantize(dequantizer, quantizer, from.data() + row * piece, to + row * joint.row, piece);
-      }
+    kernels::ForEach(ctx.workers(), joint.outer, std::max<int64_t>(1, kQuantizedGrain / std::max<int64_t>(piece, 4)), [&](int64_t row) {
+      if (same) std::copy_n(from.data() + row * piece, piece, to + row * joint.row);
+      else kernels::Requantize(dequantizer, quantizer, from.data() + row * piece, to + row * joint.row, piece);
     });
     to += piece;
   }

@@ -104,12 +104,10 @@ constexpr auto Run = [](const Norm& norm, RunContext& ctx) -> Status {
   const int64_t size = norm.pixels * norm.channels;
   const int64_t grain = std::max<int64_t>(1, kQuantizedGrain / 2 / std::max<int64_t>(size, 1));
   QuantizedRange range = norm.range;
-  ctx.workers().For(size == 0 ? 0 : norm.pictures, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t n = begin; n < end; ++n) {
-      const int64_t at = n * norm.channels;
-      MeasurePicture(norm, from + n * size, x_scale, sums + at, mean + at, scale + at, ctx.workers());
-      if (!norm.given) ends[n] = EndsOfPicture(norm, from + n * size, x_scale, mean + at, scale + at, ctx.workers());
-    }
+  kernels::ForEach(ctx.workers(), size == 0 ? 0 : norm.pictures, grain, [&](int64_t n) {
+    const int64_t at = n * norm.channels;
+    MeasurePicture(norm, from + n * size, x_scale, sums + at, mean + at, scale + at, ctx.workers());
+    if (!norm.given) ends[n] = EndsOfPicture(norm, from + n * size, x_scale, mean + at, scale + at, ctx.workers());
   });
   if (!norm.given) {
     range = size == 0 || norm.pictures == 0 ? QuantizedRange{0, 0} : ends[0];
@@ -117,11 +115,9 @@ constexpr auto Run = [](const Norm& norm, RunContext& ctx) -> Status {
   }
   if (range.max - range.min < norm.separation) range.max = range.min + norm.separation;
   const kernels::Quantizer quantizer = kernels::MakeQuantizer(range, LimitsOf<uint8_t>());
-  ctx.workers().For(size == 0 ? 0 : norm.pictures, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t n = begin; n < end; ++n) {
-      QuantizePicture(norm, from + n * size, x_scale, mean + n * norm.channels, scale + n * norm.channels, quantizer, to + n * size,
-                      ctx.workers());
-    }
+  kernels::ForEach(ctx.workers(), size == 0 ? 0 : norm.pictures, grain, [&](int64_t n) {
+    QuantizePicture(norm, from + n * size, x_scale, mean + n * norm.channels, scale + n * norm.channels, quantizer, to + n * size,
+                    ctx.workers());
   });
   SetRange(ctx, y_ends, range);
   return {};

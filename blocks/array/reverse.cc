@@ -1,6 +1,7 @@
 // Reverse, ReverseSequence: axes walked backward, whole or as far as each row's length.
 #include "blocks/element_moves.h"
 #include "blocks/gradient_block.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -85,16 +86,14 @@ constexpr auto RunSequence = [](const Lines& lines, RunContext& ctx) -> Status {
   const std::byte* from = ctx.in<std::byte>(input).data();
   const ElementMoves& moves = *lines.moves;
   const int64_t step = lines.inner, chunk = lines.chunk;
-  ctx.workers().For(lines.outer * lines.chunks(), 1 + 32768 / (lines.size * chunk), [&](int64_t begin, int64_t end) {
-    for (int64_t line = begin; line < end; ++line) {
-      const int64_t start = line / lines.chunks() * lines.size * step + line % lines.chunks() * chunk;
-      const int64_t length = *LengthOf(lines, ctx, line / lines.repeats % lines.batch);
-      const std::byte* source = from + start * moves.size;
-      std::byte* target = out.data() + start * moves.size;
-      if (length > 0) moves.rows(source + (length - 1) * step * moves.size, -step, target, step, length, chunk);
-      const int64_t rest = length * step * moves.size;
-      if (length < lines.size) moves.rows(source + rest, step, target + rest, step, lines.size - length, chunk);
-    }
+  kernels::ForEach(ctx.workers(), lines.outer * lines.chunks(), 1 + 32768 / (lines.size * chunk), [&](int64_t line) {
+    const int64_t start = line / lines.chunks() * lines.size * step + line % lines.chunks() * chunk;
+    const int64_t length = *LengthOf(lines, ctx, line / lines.repeats % lines.batch);
+    const std::byte* source = from + start * moves.size;
+    std::byte* target = out.data() + start * moves.size;
+    if (length > 0) moves.rows(source + (length - 1) * step * moves.size, -step, target, step, length, chunk);
+    const int64_t rest = length * step * moves.size;
+    if (length < lines.size) moves.rows(source + rest, step, target + rest, step, lines.size - length, chunk);
   });
   return {};
 };

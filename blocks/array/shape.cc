@@ -17,8 +17,7 @@ constexpr Attr<DType> element{"T", kRequired, "the type of the input"};
 constexpr Attr<DType> out_type{"out_type", "DT_INT32", "the type of the output"};
 
 // A number that out_type cannot hold is refused rather than wrapped.
-template <class P>
-Status CheckFits(const PlanContext& ctx, const P& port, int64_t number) {
+Status CheckFits(const PlanContext& ctx, const auto& port, int64_t number) {
   if (ctx.attr(out_type) == DType::kInt64 || number <= std::numeric_limits<int32_t>::max()) return {};
   return ctx.Error(port, "has ", number, ", which needs out_type DT_INT64");
 }

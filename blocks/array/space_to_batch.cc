@@ -3,6 +3,7 @@
 
 #include "blocks/array/pad.h"
 #include "blocks/gradient_block.h"
+#include "blocks/kernels/stop_check.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -46,8 +47,7 @@ struct Settings {
   std::vector<FramedAxis> frames;  // sizes are the input's
 };
 
-template <InputPort P>
-Result<Settings> ReadSettings(const PlanContext& ctx, const P& pairs, std::vector<int64_t> block) {
+Result<Settings> ReadSettings(const PlanContext& ctx, const InputPort auto& pairs, std::vector<int64_t> block) {
   const Shape& shape = ctx.shape(input);
   const int64_t count = static_cast<int64_t>(block.size());
   const Shape space(shape.dims().subspan(1, block.size()));
@@ -56,15 +56,13 @@ Result<Settings> ReadSettings(const PlanContext& ctx, const P& pairs, std::vecto
   return Settings{std::move(block), std::move(frames)};
 }
 
-template <InputPort P>
-Result<Settings> ReadSquare(const PlanContext& ctx, const P& pairs) {
+Result<Settings> ReadSquare(const PlanContext& ctx, const InputPort auto& pairs) {
   if (ctx.shape(input).rank() != 4) return ctx.Error(input, "needs [batch, height, width, depth], found ", ctx.shape(input));
   const int64_t size = ctx.attr(block_size);
   return ReadSettings(ctx, pairs, {size, size});
 }
 
-template <InputPort P>
-Result<Settings> ReadAnyRank(const PlanContext& ctx, const P& pairs) {
+Result<Settings> ReadAnyRank(const PlanContext& ctx, const InputPort auto& pairs) {
   const Shape& sizes = ctx.shape(block_shape);
   if (sizes.rank() != 1) return ctx.Error(block_shape, "needs a vector of sizes, found ", sizes);
   if (ctx.shape(input).rank() < sizes[0] + 1) {
@@ -185,17 +183,14 @@ Row RowAt(const Blocks& blocks, int64_t row) {
 }
 
 // Calls move(cells of the row, cells [first, last) that lie in space, the elements of space that they are) for every row of cells.
-template <class Move>
-void ForRows(const Blocks& blocks, Workers& workers, const Move& move) {
+void ForRows(const Blocks& blocks, Workers& workers, const auto& move) {
   const BlockAxis& axis = blocks.axes.back();
   const int64_t width = axis.cells * blocks.inner;
-  workers.For(blocks.rows, width == 0 ? blocks.rows : 1 + 32768 / width, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const Row at = RowAt(blocks, row);
-      const int64_t first = at.space < 0 ? 0 : axis.first(at.offset), last = at.space < 0 ? 0 : axis.last(at.offset);
-      const int64_t place = first * axis.block + at.offset - axis.before;
-      move(row * width, first, last, first < last ? (at.space * axis.space + place) * blocks.inner : 0);
-    }
+  kernels::ForEach(workers, blocks.rows, width == 0 ? blocks.rows : 1 + 32768 / width, [&](int64_t row) {
+    const Row at = RowAt(blocks, row);
+    const int64_t first = at.space < 0 ? 0 : axis.first(at.offset), last = at.space < 0 ? 0 : axis.last(at.offset);
+    const int64_t place = first * axis.block + at.offset - axis.before;
+    move(row * width, first, last, first < last ? (at.space * axis.space + place) * blocks.inner : 0);
   });
 }
 

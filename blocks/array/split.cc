@@ -25,8 +25,7 @@ constexpr Attr<int64_t> slice_axis{"axis", "0", "the axis that is taken apart; a
 constexpr TypeList<int32_t, int64_t, int8_t> kLengths;
 
 /// The pieces of a tensor, as many elements along axis `at` as `sizes` says.
-template <InputPort P>
-JoinedColumns CutAlong(PlanContext& ctx, const P& port, int at, const std::vector<int64_t>& sizes) {
+JoinedColumns CutAlong(PlanContext& ctx, const InputPort auto& port, int at, const std::vector<int64_t>& sizes) {
   const Shape& shape = ctx.shape(port);
   JoinedColumns columns;
   columns.rows = shape.count(0, at);

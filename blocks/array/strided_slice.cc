@@ -96,8 +96,7 @@ constexpr auto RunAssign = [](const BoxMove& move, RunContext& ctx) {
 };
 
 /// What the blocks of the family have in common.
-template <class Indices, class... P>
-auto SliceBlock(const char* name, const char* summary, Indices indices, const P&... ports) {
+auto SliceBlock(const char* name, const char* summary, auto indices, const auto&... ports) {
   return Block(name, summary)
       .Ports(ports...).Types("T", kAllTypes).Types("Index", indices)
       .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask).ShapedBy(begin, end, strides);

@@ -34,8 +34,7 @@ struct Numbers {
 };
 
 /// Checks that the ports are vectors of one length, and reads them. The ports must be in the block's ShapedBy.
-template <InputPort B, InputPort E, InputPort S>
-Result<Numbers> ReadNumbers(const PlanContext& ctx, const B& begin, const E& end, const S& strides) {
+Result<Numbers> ReadNumbers(const PlanContext& ctx, const InputPort auto& begin, const InputPort auto& end, const InputPort auto& strides) {
   if (ctx.shape(begin).rank() != 1) return ctx.Error(begin, "needs a vector, found ", ctx.shape(begin));
   if (ctx.shape(end) != ctx.shape(begin)) {
     return ctx.Error(end, "needs as many numbers as begin ", ctx.shape(begin), ", found ", ctx.shape(end));

@@ -3,6 +3,7 @@
 
 #include "blocks/element_moves.h"
 #include "blocks/kernels/stop_check.h"
+#include "blocks/limits.h"
 #include "blocks/number_hash.h"
 #include "weft/base/keyed_hash.h"
 #include "weft/block/block.h"
@@ -23,8 +24,7 @@ constexpr auto kCompared = kReals + TypeList<String>{};
 
 // ---- elements by value -------------------------------------------------------------------------------------------------------
 
-/// Elements as words that are equal where the elements are; of strings the words are hashes, and the strings decide. -0 is 0. A NaN equals
-/// nothing: its word is kNaN.
+/// Elements as words, equal where the elements are; strings as hashes, then compared. -0 is 0; a NaN, which equals nothing, is kNaN.
 struct Keys {
   static constexpr uint64_t kNaN = ~uint64_t{0};
   Tensor words;  // uint64
@@ -44,16 +44,15 @@ uint64_t WordOf(const T& value) {
 
 constexpr int64_t kTile = 65536;  // elements that are worth a task
 
-template <InputPort P>
-Result<Keys> KeysOf(const P& port, DType dtype, ProduceContext& ctx) {
+Result<Keys> KeysOf(const InputPort auto& port, DType dtype, ProduceContext& ctx) {
   Keys keys;
   keys.floating = IsFloating(dtype);
   WEFT_ASSIGN_OR_RETURN(keys.words, ctx.Allocate(DType::kUInt64, ctx.shape(port)));
   uint64_t* words = keys.words.values<uint64_t>().data();
   Dispatch(dtype, kCompared + TypeList<bool>{}, [&]<class T>() {
     const auto values = ctx.in<T>(port);
-    ctx.workers().For(static_cast<int64_t>(values.size()), kTile, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) words[i] = WordOf<T>(values[static_cast<size_t>(i)]);
+    kernels::ForEach(ctx.workers(), static_cast<int64_t>(values.size()), kTile, [&](int64_t i) {
+      words[i] = WordOf<T>(values[static_cast<size_t>(i)]);
     });
     if constexpr (std::is_same_v<T, String>) keys.strings = values.data();
   });
@@ -104,8 +103,8 @@ Result<Tensor> Positions(std::span<const int64_t> values, DType dtype, ProduceCo
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, ctx.Allocate(dtype, Shape{static_cast<int64_t>(values.size())}));
   Dispatch(dtype, kIndices, [&]<class I>() {
     I* to = tensor.values<I>().data();
-    ctx.workers().For(static_cast<int64_t>(values.size()), kTile, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) to[i] = static_cast<I>(values[static_cast<size_t>(i)]);
+    kernels::ForEach(ctx.workers(), static_cast<int64_t>(values.size()), kTile, [&](int64_t i) {
+      to[i] = static_cast<I>(values[static_cast<size_t>(i)]);
     });
   });
   return tensor;
@@ -117,8 +116,8 @@ Result<Tensor> Taken(std::span<const int64_t> positions, DType dtype, ProduceCon
   const ElementMoves& moves = MovesOf(dtype);
   const std::byte* from = ctx.in<std::byte>(x).data();
   std::byte* to = static_cast<std::byte*>(tensor.data());
-  ctx.workers().For(static_cast<int64_t>(positions.size()), kTile, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) moves.copy(from + positions[static_cast<size_t>(i)] * moves.size, to + i * moves.size, 1);
+  kernels::ForEach(ctx.workers(), static_cast<int64_t>(positions.size()), kTile, [&](int64_t i) {
+    moves.copy(from + positions[static_cast<size_t>(i)] * moves.size, to + i * moves.size, 1);
   });
   return tensor;
 }
@@ -209,9 +208,7 @@ constexpr auto RunDifference = [](const Parameters& p, ProduceContext& ctx) -> S
   }
   WEFT_ASSIGN_OR_RETURN(Tensor values, Taken({left, found}, p.dtype, ctx));
   WEFT_ASSIGN_OR_RETURN(Tensor where, Positions({left, found}, p.positions, ctx));
-  ctx.Emit(out, std::move(values));
-  ctx.Emit(out_idx_port, std::move(where));
-  return {};
+  return Emitted(ctx, out, std::move(values), out_idx_port, std::move(where));
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "blocks/kernels/stop_check.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -75,8 +76,7 @@ constexpr auto RunWhere = [](const DType& dtype, ProduceContext& ctx) -> Status 
   WEFT_ASSIGN_OR_RETURN(Tensor positions, ctx.Allocate(DType::kInt64, Shape{found, shape.rank()}));
   int64_t* const to = positions.values<int64_t>().data();
   ctx.workers().For(n, kTask, [&](int64_t begin, int64_t end) { WritePositions(shape, flag, begin, end, to + first[begin / kTask] * shape.rank()); });
-  ctx.Emit(index, std::move(positions));
-  return {};
+  return Emitted(ctx, index, std::move(positions));
 };
 
 // ---- InvertPermutation -------------------------------------------------------------------------------------------------------

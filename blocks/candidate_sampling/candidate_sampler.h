@@ -86,8 +86,7 @@ inline float ExpectedCount(float p, int32_t drawn, int32_t tries) {
 }
 
 /// Fills `run.sampled`; gives the number of draws. `distribution.Draw(words)` draws a class.
-template <class Distribution>
-Result<int32_t> DrawClasses(const SamplerPlan& plan, const Distribution& distribution, kernels::WordStream words, const SamplerRun& run) {
+Result<int32_t> DrawClasses(const SamplerPlan& plan, const auto& distribution, kernels::WordStream words, const SamplerRun& run) {
   kernels::StopCheck stop(run.workers);
   if (!plan.unique) {
     for (int64_t& sampled : run.sampled) {
@@ -114,8 +113,7 @@ Result<int32_t> DrawClasses(const SamplerPlan& plan, const Distribution& distrib
 }
 
 /// Fills all outputs. `distribution.Probability(class)` is that of one draw.
-template <class Distribution>
-Status Sample(const SamplerPlan& plan, const Distribution& distribution, const kernels::Philox& stream, const SamplerRun& run) {
+Status Sample(const SamplerPlan& plan, const auto& distribution, const kernels::Philox& stream, const SamplerRun& run) {
   WEFT_RETURN_IF_ERROR(CheckTrueClasses(plan, run));
   WEFT_ASSIGN_OR_RETURN(const int32_t tries, DrawClasses(plan, distribution, kernels::WordStream(stream), run));
   const auto drawn = static_cast<int32_t>(plan.num_sampled);

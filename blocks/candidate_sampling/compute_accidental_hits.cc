@@ -33,8 +33,7 @@ Status Plan(PlanContext& ctx) {
 }
 
 /// Calls hit(example, position) for each, as long as the run goes on.
-template <class Hit>
-void ForHits(const ProduceContext& ctx, const IdTable& positions, Hit hit) {
+void ForHits(const ProduceContext& ctx, const IdTable& positions, auto hit) {
   const auto right = ctx.in<int64_t>(true_classes);
   const auto columns = static_cast<size_t>(ctx.shape(true_classes)[1]);
   kernels::StopCheck stop(ctx.workers());
@@ -64,10 +63,7 @@ constexpr auto Run = [](const NoParameters&, ProduceContext& ctx) -> Status {
     lowest.values<float>()[k++] = -FLT_MAX;
   });
   if (ctx.cancelled()) return kernels::RunStopped();
-  ctx.Emit(indices, std::move(examples));
-  ctx.Emit(ids, std::move(places));
-  ctx.Emit(weights, std::move(lowest));
-  return {};
+  return Emitted(ctx, indices, std::move(examples), ids, std::move(places), weights, std::move(lowest));
 };
 
 }  // namespace

@@ -11,8 +11,7 @@
 namespace weft::blocks {
 namespace {
 
-/// The weight of each class, 1 to begin with, as a Fenwick tree: element i - 1 holds the sum of the last lowest-bit-of-i weights up to the
-/// i-th.
+/// The weights of classes, at first 1, as a Fenwick tree: element i - 1 has the sum of the last lowest-bit-of-i weights up to the i-th.
 class Weights {
  public:
   Weights() = default;

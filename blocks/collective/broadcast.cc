@@ -44,8 +44,7 @@ constexpr auto RunSend = [](const GroupPlan& p, ProduceContext& ctx) -> Status {
     const auto bytes = std::span(static_cast<std::byte*>(value.data()), static_cast<size_t>(value.bytes()));
     WEFT_RETURN_IF_ERROR(Broadcast(collectives, CollectiveUser::kBlocks, sender, bytes, "for a broadcast"));
   }
-  ctx.Emit(data, std::move(value));
-  return {};
+  return Emitted(ctx, data, std::move(value));
 };
 
 Result<GroupPlan> PlanReceive(PlanContext& ctx) {
@@ -71,8 +70,7 @@ constexpr auto RunReceive = [](const GroupPlan& p, ProduceContext& ctx) -> Statu
   WEFT_ASSIGN_OR_RETURN(Tensor value, ctx.Allocate(p.dtype, std::move(given)));
   const auto bytes = std::span(static_cast<std::byte*>(value.data()), static_cast<size_t>(value.bytes()));
   WEFT_RETURN_IF_ERROR(Broadcast(collectives, CollectiveUser::kBlocks, sender, bytes, "for a broadcast"));
-  ctx.Emit(data, std::move(value));
-  return {};
+  return Emitted(ctx, data, std::move(value));
 };
 
 }  // namespace

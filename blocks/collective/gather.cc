@@ -43,8 +43,7 @@ constexpr auto Run = [](const GroupPlan& p, ProduceContext& ctx) -> Status {
     WEFT_RETURN_IF_ERROR(collectives.Move(CollectiveUser::kBlocks, messages, Cat("for ", call.part)));
     own = std::move(rows);
   }
-  ctx.Emit(data, std::move(own));
-  return {};
+  return Emitted(ctx, data, std::move(own));
 };
 
 }  // namespace

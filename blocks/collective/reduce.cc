@@ -108,8 +108,7 @@ constexpr auto Run = [](const Reduction& p, ProduceContext& ctx) -> Status {
     for (T& value : result.values<T>()) value = static_cast<T>(value / static_cast<T>(call.size));
   });
   WEFT_RETURN_IF_ERROR(status);
-  ctx.Emit(data, std::move(result));
-  return {};
+  return Emitted(ctx, data, std::move(result));
 };
 
 }  // namespace

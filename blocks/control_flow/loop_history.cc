@@ -116,12 +116,10 @@ constexpr auto RunPop = [](const Kept& kept, ProduceContext& ctx) -> Status {
   Tensor value = history->Pop(kept.key, at);
   if (!value.defined()) return ctx.Error(iteration, "needs an iteration that kept a value, found ", at);
   if (value.dtype() != kept.dtype) return ctx.Error(dtype, "needs ", value.dtype(), ", found ", kept.dtype);
-  ctx.Emit(popped, std::move(value));
-  return {};
+  return Emitted(ctx, popped, std::move(value));
 };
 
-template <class... Ports>
-auto Declare(const char* name, const char* summary, const Ports&... ports) {
+auto Declare(const char* name, const char* summary, const auto&... ports) {
   return Block(name, summary).Ports(ports...).Internal().Stateful();
 }
 

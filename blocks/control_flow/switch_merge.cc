@@ -20,8 +20,7 @@ Status PlanSwitch(PlanContext& ctx) {
   return {};
 }
 
-// The gradient comes back on the way that was taken. Where nothing of interest depends on one way, zeros stand for it, which are dead
-// where its data is.
+// The gradient comes back on the way taken. Zeros, dead where its data is, stand for a way on which nothing of interest depends.
 void SwitchGradient(GradientBuilder& g) {
   GradientValue ways[] = {g.grad(output_false), g.grad(output_true)};  // one is valid
   if (!ways[0].valid()) ways[0] = g.Add("ZerosLike", {{"x", {g.out(output_false)}}});

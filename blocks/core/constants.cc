@@ -16,8 +16,7 @@ constexpr Attr<DType> literal_dtype{"dtype", kRequired,
                                     "the type of the elements; where it is not given, the type that the value's text shows"};
 constexpr Attr<DType> dtype{"dtype", "DT_INT32", "the type of the elements"};
 
-template <class In, class Out>
-BlockDef TypedConstant(const char* name, const char* summary, const In& in, const Out& out) {
+BlockDef TypedConstant(const char* name, const char* summary, const auto& in, const auto& out) {
   return Block(name, summary).Ports(in, out).Attrs(dtype).Types("dtype", kAllTypes).Structure(Structural::kConstant).NoKernel();
 }
 

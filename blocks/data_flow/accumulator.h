@@ -51,8 +51,7 @@ class Accumulator : public Resource, public StoredState {
   /// Calls add(first) for a gradient that is not of an earlier step, and counts it where that succeeds. `add` runs without the lock, alone
   /// with the sum, and leaves that as it is where it fails. Waits while another run adds.
   Status Add(int64_t local_step, Waiter& waiter, FunctionRef<Status(bool first)> add);
-  /// Waits for `required` gradients, moves on to the next step, and calls take(), which takes the sum out and cannot fail, with the lock
-  /// held. Gives how many gradients were in it.
+  /// Waits for `required` gradients, moves a step on, calls take(), which takes the sum out and cannot fail, locked; gives their number.
   Result<int64_t> Take(int64_t required, Waiter& waiter, FunctionRef<void()> take);
 
   /// The sum of count() > 0 gradients, for snapshots. With the lock held.

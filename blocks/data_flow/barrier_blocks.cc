@@ -10,8 +10,6 @@ namespace {
 
 constexpr In<0> handle{"handle", "DT_STRING", "[2], the barrier"};
 
-// ---- Barrier -------------------------------------------------------------------------------------------------------------------
-
 namespace make {
 
 constexpr Out<0> made{"handle", "DT_STRING", "[2], the handle of the barrier: its container and its name"};
@@ -51,8 +49,6 @@ constexpr auto Bind = [](const Parameters& p, BindContext& ctx) -> Result<Resour
 
 }  // namespace make
 
-// ---- in ------------------------------------------------------------------------------------------------------------------------
-
 namespace insert {
 
 constexpr In<1> keys{"keys", "DT_STRING", "[N], the keys"};
@@ -84,8 +80,6 @@ constexpr auto Run = [](const Parameters& p, ProduceContext& ctx) -> Status {
 };
 
 }  // namespace insert
-
-// ---- out -----------------------------------------------------------------------------------------------------------------------
 
 namespace take {
 
@@ -158,8 +152,7 @@ constexpr auto RunSize = [](const NoParameters&, RunContext& ctx) -> Status {
   return {};
 };
 
-template <class Run>
-BlockDef DeclareSize(const char* name, const char* summary, Run run) {
+BlockDef DeclareSize(const char* name, const char* summary, auto run) {
   return StateBlock(name, summary).Ports(handle, size).Kernel(PlanSize, run, kBindHandles);
 }
 

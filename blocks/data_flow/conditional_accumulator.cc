@@ -139,8 +139,7 @@ constexpr auto RunTake = [](const DType& type, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(const auto accumulator, FindOfType<DenseAccumulator>(ctx, type));
   WEFT_ASSIGN_OR_RETURN(const int64_t required, Required(ctx));
   WEFT_ASSIGN_OR_RETURN(Tensor taken, accumulator->TakeReduced(required, ctx.services()));
-  ctx.Emit(average, std::move(taken));
-  return {};
+  return Emitted(ctx, average, std::move(taken));
 };
 
 Status PlanCount(PlanContext& ctx) { return CheckNamedHandle(ctx, handle); }

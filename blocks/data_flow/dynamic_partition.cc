@@ -4,6 +4,7 @@
 #include "blocks/element_moves.h"
 #include "blocks/gradients.h"
 #include "blocks/kernels/stop_check.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -153,14 +154,11 @@ constexpr auto RunStitch = [](const Rows& rows, ProduceContext& ctx) -> Status {
         written[static_cast<size_t>(index)] = true;
       }
     }
-    ctx.workers().For(count, 1 + 32768 / rows.width, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        if (!written[static_cast<size_t>(i)]) moves.FillLong(to + i * bytes, rows.width, nullptr, ctx.workers());
-      }
+    kernels::ForEach(ctx.workers(), count, 1 + 32768 / rows.width, [&](int64_t i) {
+      if (!written[static_cast<size_t>(i)]) moves.FillLong(to + i * bytes, rows.width, nullptr, ctx.workers());
     });
   }
-  ctx.Emit(merged, std::move(output));
-  return {};
+  return Emitted(ctx, merged, std::move(output));
 };
 
 void StitchGradient(GradientBuilder& g) {

@@ -28,15 +28,13 @@ constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
   return BindStage<StagingMap>(p.place, ctx, ordered ? StagingMap::kOrderedKind : StagingMap::kKind, ordered);
 };
 
-template <class P>
-Status CheckIndices(const PlanContext& ctx, const P& port, size_t values) {
+Status CheckIndices(const PlanContext& ctx, const auto& port, size_t values) {
   if (ctx.shape(port).count() == static_cast<int64_t>(values)) return {};
   return ctx.Error(port, "needs an index for each of the ", values, " values, found ", ctx.shape(port).count());
 }
 
 /// They rise, so that none is there twice.
-template <class P>
-Status CheckOrder(const ProduceContext& ctx, const P& port) {
+Status CheckOrder(const ProduceContext& ctx, const auto& port) {
   const std::span<const int32_t> given = ctx.in<int32_t>(port);
   for (size_t i = 1; i < given.size(); ++i) {
     if (given[i - 1] >= given[i]) return ctx.Error(port, "needs indices in rising order, found ", given[i], " after ", given[i - 1]);

@@ -37,8 +37,7 @@ class NamedResource final : public Resource {
   std::string container, name;
 };
 
-/// Finds or makes the resource of a block in the page's scope, and names it. The handle's container is "localhost" where the block names
-/// none, its name the block's id.
+/// Finds or makes and names a block's resource in the page's scope: container "localhost", name the block's id, where none is given.
 Result<ResourceHandle> BindNamed(BindContext& ctx, const std::string& container, const std::string& shared_name,
                                  const BindContext::Factory& make);
 
@@ -47,8 +46,7 @@ Result<ResourceHandle> BindHandles(BindContext& ctx);
 inline constexpr auto kBindHandles = [](const auto&, BindContext& ctx) { return BindHandles(ctx); };
 
 /// The handle of what the block has bound by BindNamed, as its output.
-template <class P>
-void PutNamedHandle(RunContext& ctx, const P& port) {
+void PutNamedHandle(RunContext& ctx, const auto& port) {
   const NamedResource& named = ctx.state<NamedResource>();
   const std::span<String> handle = ctx.out<String>(port);
   handle[0] = named.container;
@@ -73,8 +71,7 @@ Result<const S*> FoundAs(const ResourceHandle& resource) {
 }
 
 /// invalid_argument at the port where its input is not the two strings of a handle.
-template <class P>
-Status CheckNamedHandle(const PlanContext& ctx, const P& port) {
+Status CheckNamedHandle(const PlanContext& ctx, const auto& port) {
   if (ctx.shape(port).count() == 2) return {};
   return ctx.Error(port, "needs a handle, which is two strings, found the shape ", ctx.shape(port));
 }

@@ -73,8 +73,7 @@ class Queue final : public Resource, public StoredState, private RoomLineOwner<A
                                             const Workers* workers = nullptr);
   /// Puts elements back that Dequeue gave.
   void Return(std::vector<QueueElement> elements);
-  /// Refuses all that is enqueued from now on; with `cancel_pending`, also what waits for room. cancelled where it is closed already
-  /// (without `cancel_pending`).
+  /// Refuses all enqueued from now on; with `cancel_pending`, what waits for room, too. Else cancelled where it is closed already.
   Status Close(bool cancel_pending);
   int64_t size() const;
 

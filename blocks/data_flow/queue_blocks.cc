@@ -17,8 +17,6 @@ struct Moved {
   int64_t timeout_ms;
 };
 
-// ---- into the queue ------------------------------------------------------------------------------------------------------------
-
 namespace enqueue {
 
 constexpr InTuple<1> element{"components", "Tcomponents", "the element: a tensor for each component of the queue"};
@@ -72,8 +70,7 @@ constexpr auto RunMany = [](const Moved& p, ProduceContext& ctx) -> Status {
   return queue->Enqueue(std::move(elements), *ctx.services().waiter, p.timeout_ms, &ctx.workers(), ctx.in<ResourceHandle>(handle)[0]);
 };
 
-template <class Plan, class Run>
-BlockDef Declare(const char* name, const char* alias, const char* summary, const InTuple<1>& components, Plan plan, Run run) {
+BlockDef Declare(const char* name, const char* alias, const char* summary, const InTuple<1>& components, auto plan, auto run) {
   return StateBlock(name, summary)
       .Ports(handle, components)
       .Attrs(Tcomponents, timeout_ms)
@@ -83,8 +80,6 @@ BlockDef Declare(const char* name, const char* alias, const char* summary, const
 }
 
 }  // namespace enqueue
-
-// ---- out of it -----------------------------------------------------------------------------------------------------------------
 
 namespace dequeue {
 
@@ -136,8 +131,7 @@ Status TakeMany(const Moved& p, ProduceContext& ctx, bool up_to) {
 template <bool up_to>
 constexpr auto RunMany = [](const Moved& p, ProduceContext& ctx) { return TakeMany(p, ctx, up_to); };
 
-template <class Plan, class Run, class... Ports>
-BlockDef Declare(const char* name, const char* alias, const char* summary, Plan plan, Run run, const Ports&... ports) {
+BlockDef Declare(const char* name, const char* alias, const char* summary, auto plan, auto run, const auto&... ports) {
   return StateBlock(name, summary)
       .Ports(handle, ports...)
       .Attrs(component_types, timeout_ms)

@@ -12,8 +12,7 @@ namespace weft::blocks {
 inline constexpr Attr<DTypes> kComponentTypes{"component_types", kRequired, "the type of each component of an element", nullptr, 1};
 
 /// A handle is one element; its kind only a run can tell.
-template <class... P>
-Status CheckHandles(const PlanContext& ctx, const P&... handles) {
+Status CheckHandles(const PlanContext& ctx, const auto&... handles) {
   Status status;
   const auto check = [&](const auto& handle) {
     if (status.ok() && ctx.shape(handle).count() != 1) status = ctx.Error(handle, "needs one handle, found the shape ", ctx.shape(handle));
@@ -27,8 +26,7 @@ Result<ResourceHandle> BindQueue(BindContext& ctx, const std::string& container,
                                  const std::function<std::unique_ptr<QueueStore>()>& make_store);
 
 /// What make() makes of elements that were taken from a queue or barrier; where it fails or throws, that gets them back.
-template <class Source, class Make>
-auto MakeOrReturn(Source& source, std::vector<QueueElement>& elements, Make&& make) -> decltype(make()) {
+auto MakeOrReturn(auto& source, std::vector<QueueElement>& elements, auto&& make) -> decltype(make()) {
   try {
     auto made = make();
     if (!made.ok()) source.Return(std::move(elements));

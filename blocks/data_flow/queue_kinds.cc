@@ -19,8 +19,7 @@ struct Parameters {
 };
 
 /// What is the same for all kinds; `types` and `shapes` are those of the attributes.
-template <class Types, class ShapesAttr>
-Result<Parameters> PlanKind(PlanContext& ctx, const char* block, const Types& types, const ShapesAttr& shapes) {
+Result<Parameters> PlanKind(PlanContext& ctx, const char* block, const auto& types, const auto& shapes) {
   QueueSpec spec;
   spec.block = block;
   spec.types = ctx.attr(types);
@@ -32,8 +31,7 @@ Result<Parameters> PlanKind(PlanContext& ctx, const char* block, const Types& ty
   return Parameters{std::move(spec), ctx.attr(container), ctx.attr(shared_name)};
 }
 
-template <class ShapesAttr>
-Status CheckKnown(const PlanContext& ctx, const ShapesAttr& port, const Shapes& shapes) {
+Status CheckKnown(const PlanContext& ctx, const auto& port, const Shapes& shapes) {
   for (const PartialShape& shape : shapes) {
     if (!shape.complete()) return ctx.Error(port, "needs shapes known in full, found ", shape);
   }
@@ -115,9 +113,8 @@ constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
 
 }  // namespace shuffle
 
-template <class Plan, class Bind, class... Attrs>
-BlockDef Declare(const char* name, const char* alias, const char* summary, const char* details, Plan plan, Bind bind,
-                 const Attrs&... attrs) {
+BlockDef Declare(const char* name, const char* alias, const char* summary, const char* details, auto plan, auto bind,
+                 const auto&... attrs) {
   return Block(name, summary)
       .Details(details)
       .Ports(made)

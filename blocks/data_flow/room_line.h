@@ -49,8 +49,7 @@ class RoomLine {
     return place;
   }
   /// `add(item)` puts in what there is room for and says whether that was all of it. With `in_turn`, nothing overtakes.
-  template <class Add>
-  void Admit(bool in_turn, Add&& add) {
+  void Admit(bool in_turn, auto&& add) {
     for (auto at = line_.begin(); at != line_.end();) {
       Place& place = **at;
       try {
@@ -103,8 +102,7 @@ class RoomLineOwner {
   ~RoomLineOwner() = default;
   /// Lets in what there is room for, and tells of it. The lock is held.
   virtual void Admit() = 0;
-  /// Waits for what stands in line: at the end of the run, where others may make room. `self` is the handle of the resource; the lock is
-  /// not held.
+  /// Waits, at the run's end, where others may make room, for what stands in line. `self` is the resource's handle; the lock is not held.
   Status WaitInLine(const typename RoomLine<Item>::Ticket& ticket, Waiter& waiter, TimeLeft left, std::string_view what,
                     const ResourceHandle& self);
 

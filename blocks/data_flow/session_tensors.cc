@@ -136,18 +136,15 @@ Result<DType> PlanKeep(PlanContext& ctx) { return ctx.dtype(value); }
 constexpr auto RunKeep = [](const DType& type, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(Tensor copy, ctx.Copy(value, type));
   const BoundTensors& bound = ctx.state<BoundTensors>();
-  ctx.Emit(made, Tensor::Scalar<String>(bound.table().Add(bound.block, std::move(copy))));
-  return {};
+  return Emitted(ctx, made, Tensor::Scalar<String>(bound.table().Add(bound.block, std::move(copy))));
 };
 
 constexpr auto RunKeepV2 = [](const DType& type, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(Tensor copy, ctx.Copy(value, type));
-  ctx.Emit(made_resource, Tensor::Scalar<ResourceHandle>(std::make_shared<SessionTensor>(std::move(copy))));
-  return {};
+  return Emitted(ctx, made_resource, Tensor::Scalar<ResourceHandle>(std::make_shared<SessionTensor>(std::move(copy))));
 };
 
-template <class Context>
-Status NamesNothing(const Context& ctx) {
+Status NamesNothing(const auto& ctx) {
   return ctx.Error(handle, "needs the handle of a tensor that is kept, found \"", ctx.template in<String>(handle)[0],
                    "\", which names none");
 }
@@ -162,8 +159,7 @@ constexpr auto RunGet = [](const DType& type, ProduceContext& ctx) -> Status {
   Tensor found = ctx.state<BoundTensors>().table().Find(ctx.in<String>(handle)[0]);
   if (!found.defined()) return NamesNothing(ctx);
   if (found.dtype() != type) return ctx.Error(dtype, "needs the type of the tensor that is kept, ", found.dtype(), ", found ", type);
-  ctx.Emit(kept, std::move(found));
-  return {};
+  return Emitted(ctx, kept, std::move(found));
 };
 
 Status PlanDelete(PlanContext& ctx) { return CheckScalars(ctx, handle); }

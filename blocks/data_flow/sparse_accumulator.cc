@@ -295,10 +295,7 @@ constexpr auto RunTake = [](const DType& type, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(const int64_t required, Required(ctx));
   WEFT_ASSIGN_OR_RETURN(Rows taken, accumulator->TakeReduced(required, ctx.services()));
   WEFT_ASSIGN_OR_RETURN(Tensor dense, DenseShape(accumulator->spec().shape, taken.values.shape(), ctx.services().budget));
-  ctx.Emit(indices, std::move(taken.indices));
-  ctx.Emit(values, std::move(taken.values));
-  ctx.Emit(taken_shape, std::move(dense));
-  return {};
+  return Emitted(ctx, indices, std::move(taken.indices), values, std::move(taken.values), taken_shape, std::move(dense));
 };
 
 }  // namespace

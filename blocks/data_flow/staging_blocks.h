@@ -16,8 +16,7 @@ inline constexpr Attr<std::string> kStageName{"shared_name", "\"\"",
 inline constexpr Out<0> kStageSize{"size", "DT_INT32", "[], how many there are"};
 
 /// `types` are the attributes of the values' types.
-template <class... Types>
-auto StageBlock(const char* name, const char* summary, const Types&... types) {
+auto StageBlock(const char* name, const char* summary, const auto&... types) {
   return StateBlock(name, summary).Attrs(kStageCapacity, kStageMemoryLimit, types..., kStageContainer, kStageName);
 }
 
@@ -45,8 +44,7 @@ Result<ResourceHandle> BindStage(const StagePlace& place, BindContext& ctx, std:
 }
 
 /// Copies of the inputs, which the run uses again.
-template <InputPort P>
-Result<StagedValues> CopyValues(ProduceContext& ctx, const P& port, const DTypes& types) {
+Result<StagedValues> CopyValues(ProduceContext& ctx, const InputPort auto& port, const DTypes& types) {
   StagedValues values;
   for (int k = 0; k < ctx.count(port); ++k) {
     WEFT_ASSIGN_OR_RETURN(Tensor value, ctx.Copy(port, types[static_cast<size_t>(k)], k));
@@ -55,8 +53,7 @@ Result<StagedValues> CopyValues(ProduceContext& ctx, const P& port, const DTypes
   return values;
 }
 
-template <OutputPort P>
-void EmitAll(ProduceContext& ctx, const P& port, std::span<Tensor> values) {
+void EmitAll(ProduceContext& ctx, const OutputPort auto& port, std::span<Tensor> values) {
   for (size_t k = 0; k < values.size(); ++k) ctx.Emit(port, std::move(values[k]), static_cast<int>(k));
 }
 

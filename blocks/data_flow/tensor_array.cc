@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "blocks/element_moves.h"
+#include "blocks/kernels/stop_check.h"
 #include "weft/base/float16.h"
 
 namespace weft::blocks {
@@ -13,11 +14,9 @@ constexpr auto kAddable = kNumbers;
 /// to[i] += from[i]
 template <class T>
 void AddElements(const T* from, T* to, int64_t n, Workers& workers) {
-  workers.For(n, int64_t{1} << 16, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      using A = Accumulator<T>;
-      to[i] = static_cast<T>(WrapAdd(static_cast<A>(to[i]), static_cast<A>(from[i])));
-    }
+  kernels::ForEach(workers, n, int64_t{1} << 16, [&](int64_t i) {
+    using A = Accumulator<T>;
+    to[i] = static_cast<T>(WrapAdd(static_cast<A>(to[i]), static_cast<A>(from[i])));
   });
 }
 

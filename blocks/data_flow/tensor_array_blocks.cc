@@ -10,8 +10,6 @@ using namespace arrays;
 namespace arrays {
 namespace {
 
-// ---- TensorArray ---------------------------------------------------------------------------------------------------------------
-
 namespace make {
 
 constexpr In<0> size{"size", "DT_INT32", "a scalar: how many elements the array has, 0 or more"};
@@ -85,8 +83,7 @@ Result<DType> Plan(PlanContext& ctx) {
 constexpr auto Run = [](const DType& type, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(TensorArray * array, FindArray(ctx, type, dtype.name));
   WEFT_ASSIGN_OR_RETURN(Tensor element, AtPort(index, array->Read(ctx.in<int32_t>(index)[0], ctx.workers())));
-  ctx.Emit(value, std::move(element));
-  return {};
+  return Emitted(ctx, value, std::move(element));
 };
 
 void Gradient(GradientBuilder& g) {

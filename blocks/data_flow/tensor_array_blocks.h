@@ -27,21 +27,18 @@ inline BlockDef GradientVaries(BlockDef def) {
 }
 
 /// The array behind the handle, whose elements must have this type; else invalid_argument at `port`.
-template <class Context>
-Result<TensorArray*> FindArray(const Context& ctx, DType type, std::string_view port) {
+Result<TensorArray*> FindArray(const auto& ctx, DType type, std::string_view port) {
   WEFT_ASSIGN_OR_RETURN(TensorArray * array, ctx.template Find<TensorArray>(handle));
   if (array->dtype() == type) return array;
   return InvalidArgument("needs ", array->dtype(), ", the type of the array's elements, found ", type).WithPort(port);
 }
 
-template <class P>
-void PassFlow(RunContext& ctx, const P& flow_in) {
+void PassFlow(RunContext& ctx, const auto& flow_in) {
   ctx.out<float>(flow_out)[0] = ctx.in<float>(flow_in)[0];
 }
 
 /// An input as a tensor that owns nothing, good for this call.
-template <class P>
-Tensor ViewOf(const RunContext& ctx, const P& port, DType type) {
+Tensor ViewOf(const RunContext& ctx, const auto& port, DType type) {
   return Tensor::View(type, ctx.shape(port), const_cast<std::byte*>(ctx.in<std::byte>(port).data()), nullptr);
 }
 

@@ -94,8 +94,7 @@ constexpr auto Run = [](const Joined& p, ProduceContext& ctx) -> Status {
     }
     CopyInto(joined, static_cast<int64_t>(i), element, ctx.workers());
   }
-  ctx.Emit(value, std::move(joined));
-  return {};
+  return Emitted(ctx, value, std::move(joined));
 };
 
 void Gradient(GradientBuilder& g) {
@@ -145,8 +144,6 @@ void Gradient(GradientBuilder& g) {
 }
 
 }  // namespace scatter
-
-// ---- end to end ----------------------------------------------------------------------------------------------------------------
 
 namespace concat {
 
@@ -211,9 +208,7 @@ constexpr auto Run = [](const Joined& p, ProduceContext& ctx) -> Status {
       element = Tensor();
     }
   }
-  ctx.Emit(value, std::move(joined));
-  ctx.Emit(lengths, std::move(counts));
-  return {};
+  return Emitted(ctx, value, std::move(joined), lengths, std::move(counts));
 };
 
 void Gradient(GradientBuilder& g) {

@@ -45,19 +45,15 @@ Result<Pieces> PlanContrast(PlanContext& ctx) {
 }
 
 /// Calls body(piece, begin, end) for the pixels of every piece, counted over all pictures, in parallel.
-template <class Body>
-void ForPieces(const Pieces& pieces, Workers& workers, const Body& body) {
-  workers.For(pieces.all(), 1, [&](int64_t first, int64_t last) {
-    for (int64_t piece = first; piece < last; ++piece) {
-      const int64_t picture = piece / pieces.of_picture(), begin = piece % pieces.of_picture() * pieces.length();
-      const int64_t end = std::min(pieces.pixels, begin + pieces.length());
-      body(piece, picture * pieces.pixels + begin, picture * pieces.pixels + end);
-    }
+void ForPieces(const Pieces& pieces, Workers& workers, const auto& body) {
+  kernels::ForEach(workers, pieces.all(), 1, [&](int64_t piece) {
+    const int64_t picture = piece / pieces.of_picture(), begin = piece % pieces.of_picture() * pieces.length();
+    const int64_t end = std::min(pieces.pixels, begin + pieces.length());
+    body(piece, picture * pieces.pixels + begin, picture * pieces.pixels + end);
   });
 }
 
-template <class T>
-void SumPieces(const Pieces& pieces, const T* from, double* sums, Workers& workers) {
+void SumPieces(const Pieces& pieces, const auto* from, double* sums, Workers& workers) {
   ForPieces(pieces, workers, [&](int64_t piece, int64_t begin, int64_t end) {
     kernels::StopCheck stop(workers);
     double* const sum = sums + piece * pieces.channels;
@@ -69,14 +65,11 @@ void SumPieces(const Pieces& pieces, const T* from, double* sums, Workers& worke
 }
 
 void AverageSums(const Pieces& pieces, const double* sums, double* means, Workers& workers) {
-  workers.For(pieces.pictures * pieces.channels, 4096, [&](int64_t begin, int64_t end) {
-    kernels::StopCheck stop(workers);
-    for (int64_t i = begin; i < end; ++i) {
-      const double* sum = sums + i / pieces.channels * pieces.of_picture() * pieces.channels + i % pieces.channels;
-      means[i] = 0;
-      for (int64_t piece = 0; piece < pieces.of_picture() && !stop(); ++piece) means[i] += sum[piece * pieces.channels];
-      means[i] /= static_cast<double>(pieces.pixels);
-    }
+  kernels::ForEach(workers, pieces.pictures * pieces.channels, 4096, [&](int64_t i, kernels::StopCheck& stop) {
+    const double* sum = sums + i / pieces.channels * pieces.of_picture() * pieces.channels + i % pieces.channels;
+    means[i] = 0;
+    for (int64_t piece = 0; piece < pieces.of_picture() && !stop(); ++piece) means[i] += sum[piece * pieces.channels];
+    means[i] /= static_cast<double>(pieces.pixels);
   });
 }
 
@@ -106,8 +99,7 @@ struct Colour {
   float r, g, b;
 };
 
-template <InputPort P>
-Status PlanColours(PlanContext& ctx, const P& setting) {
+Status PlanColours(PlanContext& ctx, const InputPort auto& setting) {
   const Shape& shape = ctx.shape(images);
   if (shape.rank() < 3) return ctx.Error(images, "needs rank 3 or more, found shape ", shape);
   if (shape[shape.rank() - 1] != 3) return ctx.Error(images, "needs 3 channels along the last axis, found shape ", shape);

@@ -72,8 +72,7 @@ struct Crops {
 // ---- plans -------------------------------------------------------------------------------------------------------------------
 
 /// Boxes in pictures [batch, height, width, channels] of `shape`, which `pictures` gives, of at least one pixel.
-template <class P, class B, class I>
-Result<Crops> PlanBoxes(PlanContext& ctx, const P& pictures, const Shape& shape, const B& corners, const I& numbers) {
+Result<Crops> PlanBoxes(PlanContext& ctx, const auto& pictures, const Shape& shape, const auto& corners, const auto& numbers) {
   if (shape.rank() != 4) return ctx.Error(pictures, "needs rank 4, found shape ", shape);
   if (shape[1] < 1 || shape[2] < 1) return ctx.Error(pictures, "needs pictures of at least one pixel, found shape ", shape);
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, pictures.name));
@@ -137,8 +136,7 @@ struct Boxes {
   const float* of(int64_t box) const { return corners + box * 4; }
 };
 /// Refuses what only data can show.
-template <InputPort B, InputPort P>
-Result<Boxes> BoxesOf(const Crops& c, RunContext& ctx, const B& corners, const P& numbers) {
+Result<Boxes> BoxesOf(const Crops& c, RunContext& ctx, const InputPort auto& corners, const InputPort auto& numbers) {
   kernels::StopCheck stop(ctx.workers());
   for (int32_t index : ctx.in<int32_t>(numbers)) {
     if (stop()) return kernels::RunStopped();
@@ -153,8 +151,7 @@ Result<Boxes> BoxesOf(const Crops& c, RunContext& ctx, const B& corners, const P
 }
 
 /// Calls body(i, place) for each pixel of an axis of a crop that lies inside of the picture, until the run is to end.
-template <class Body>
-void ForInside(const CropAxis& axis, float begin, float end, int64_t cost, kernels::StopCheck& stop, Body&& body) {
+void ForInside(const CropAxis& axis, float begin, float end, int64_t cost, kernels::StopCheck& stop, auto&& body) {
   for (int64_t i = 0; i < axis.crop; ++i) {
     if (stop(cost)) return;
     const float place = axis.Place(begin, end, i);
@@ -162,8 +159,7 @@ void ForInside(const CropAxis& axis, float begin, float end, int64_t cost, kerne
   }
 }
 /// The same for both axes: body(row, column, y, x).
-template <class Body>
-void ForInside(const Crops& c, const float* box, kernels::StopCheck& stop, Body&& body) {
+void ForInside(const Crops& c, const float* box, kernels::StopCheck& stop, auto&& body) {
   ForInside(c.y, box[0], box[2], 1, stop, [&](int64_t row, float y) {
     ForInside(c.x, box[1], box[3], c.channels, stop, [&](int64_t column, float x) { body(row, column, y, x); });
   });
@@ -202,12 +198,9 @@ constexpr auto RunCrops = []<class T>(const Crops& c, RunContext& ctx) -> Status
   if (to.empty()) return {};
   const T* pictures = ctx.in<T>(image).data();
   const int64_t line = c.x.crop * c.channels;
-  ctx.workers().For(c.boxes * c.y.crop, std::max<int64_t>(1, 8192 / line), [&](int64_t begin, int64_t end) {
-    kernels::StopCheck stop(ctx.workers());
-    for (int64_t row = begin; row < end; ++row) {
-      const int64_t box = row / c.y.crop;
-      CropLine(c, pictures + b.pictures[box] * c.picture(), b.of(box), row % c.y.crop, to.data() + row * line, stop);
-    }
+  kernels::ForEach(ctx.workers(), c.boxes * c.y.crop, std::max<int64_t>(1, 8192 / line), [&](int64_t row, kernels::StopCheck& stop) {
+    const int64_t box = row / c.y.crop;
+    CropLine(c, pictures + b.pictures[box] * c.picture(), b.of(box), row % c.y.crop, to.data() + row * line, stop);
   });
   return {};
 };
@@ -294,11 +287,8 @@ constexpr auto RunBoxesGradient = []<class T>(const Crops& c, RunContext& ctx) -
     std::fill_n(to, c.boxes * 4, 0.0f);
     return {};
   }
-  ctx.workers().For(c.boxes, std::max<int64_t>(1, 4096 / std::max<int64_t>(c.crop(), 1)), [&](int64_t begin, int64_t end) {
-    kernels::StopCheck stop(ctx.workers());
-    for (int64_t box = begin; box < end; ++box) {
-      BoxGradient(c, from + box * c.crop(), pictures + b.pictures[box] * c.picture(), b.of(box), to + box * 4, stop);
-    }
+  kernels::ForEach(ctx.workers(), c.boxes, std::max<int64_t>(1, 4096 / std::max<int64_t>(c.crop(), 1)), [&](int64_t box, auto& stop) {
+    BoxGradient(c, from + box * c.crop(), pictures + b.pictures[box] * c.picture(), b.of(box), to + box * 4, stop);
   });
   return {};
 };

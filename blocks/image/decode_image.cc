@@ -33,8 +33,7 @@ struct Decoding {
 
 // ---- plans -------------------------------------------------------------------------------------------------------------------
 
-template <OutputPort P>
-Status SetPicture(PlanContext& ctx, const P& port, std::initializer_list<int64_t> sizes) {
+Status SetPicture(PlanContext& ctx, const OutputPort auto& port, std::initializer_list<int64_t> sizes) {
   WEFT_RETURN_IF_ERROR(CheckScalars(ctx, contents));
   WEFT_ASSIGN_OR_RETURN(PartialShape partial, PartialShape::Make(sizes));
   ctx.set_unknown(port, 0, std::move(partial));
@@ -96,9 +95,7 @@ Result<Tensor> Widened(const Tensor& narrow, const ProduceContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(Tensor wide, ctx.Allocate(DType::kUInt16, narrow.shape()));
   const uint8_t* from = narrow.values<uint8_t>().data();
   uint16_t* to = wide.values<uint16_t>().data();
-  ctx.workers().For(narrow.count(), 65536, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[i] = static_cast<uint16_t>(from[i] << 8);
-  });
+  kernels::ForEach(ctx.workers(), narrow.count(), 65536, [&](int64_t i) { to[i] = static_cast<uint16_t>(from[i] << 8); });
   if (ctx.cancelled()) return kernels::RunStopped();
   return wide;
 }
@@ -145,8 +142,7 @@ Result<Tensor> DecodeAll(const Decoding& decoding, std::string_view bytes, const
 
 constexpr auto Run = [](const Decoding& decoding, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(Tensor decoded, AtPort(contents, DecodeAll(decoding, ctx.in<String>(contents)[0], ctx)));
-  ctx.Emit(picture, std::move(decoded));
-  return {};
+  return Emitted(ctx, picture, std::move(decoded));
 };
 
 }  // namespace

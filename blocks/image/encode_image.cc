@@ -24,8 +24,7 @@ constexpr Attr<std::string> xmp_metadata{"xmp_metadata", "", "a text that is put
 constexpr Attr<int64_t> compression{"compression", "-1", "0 (none) to 9 (shortest); -1: zlib's own"};
 
 /// The last three sizes of `shape`: at least one pixel, and not too many of them.
-template <InputPort P>
-Result<Samples> SizesOf(const PlanContext& ctx, const P& port, int64_t most_side) {
+Result<Samples> SizesOf(const PlanContext& ctx, const InputPort auto& port, int64_t most_side) {
   const Shape& shape = ctx.shape(port);
   const int axis = shape.rank() - 3;
   const Samples sizes{nullptr, shape[axis], shape[axis + 1], shape[axis + 2]};
@@ -41,8 +40,7 @@ struct JpegEncoding {
   JpegWriting how;
 };
 
-template <class P>
-Result<int64_t> Within(const PlanContext& ctx, const P& attr, int64_t least, int64_t most) {
+Result<int64_t> Within(const PlanContext& ctx, const auto& attr, int64_t least, int64_t most) {
   const int64_t value = ctx.attr(attr);
   if (value < least || value > most) return ctx.Error(attr, "needs a number from ", least, " to ", most, ", found ", value);
   return value;
@@ -85,8 +83,7 @@ constexpr auto RunJpeg = [](const JpegEncoding& encoding, ProduceContext& ctx) -
   Samples picture = encoding.picture;
   picture.data = ctx.in<uint8_t>(rgb).data();
   WEFT_ASSIGN_OR_RETURN(String bytes, AtPort(rgb, WriteJpeg(picture, encoding.how, ctx)));
-  ctx.Emit(file, Tensor::Scalar<String>(std::move(bytes)));
-  return {};
+  return Emitted(ctx, file, Tensor::Scalar<String>(std::move(bytes)));
 };
 
 struct PngEncoding {
@@ -125,8 +122,7 @@ constexpr auto RunPng = [](const PngEncoding& encoding, ProduceContext& ctx) -> 
     WEFT_ASSIGN_OR_RETURN(texts.values<String>()[static_cast<size_t>(i)],
                           AtPort(pictures, WritePng(picture, encoding.bits, encoding.compression, ctx)));
   }
-  ctx.Emit(files, std::move(texts));
-  return {};
+  return Emitted(ctx, files, std::move(texts));
 };
 
 }  // namespace

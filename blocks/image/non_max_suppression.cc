@@ -47,8 +47,7 @@ float Overlap(const Box& a, const Box& b) {
   return height * width / (area_a + area_b - height * width);
 }
 
-/// A box that was not looked at yet. An overlap that is no number takes its score to 0, and then it is its turn again, to be compared with
-/// what was selected in the meantime.
+/// A box not looked at yet, or at 0 by an overlap that is no number: it comes again, to be compared with what was selected meanwhile.
 struct Candidate {
   float score;
   int32_t index;
@@ -120,8 +119,7 @@ constexpr auto Run = [](const float& threshold, ProduceContext& ctx) -> Status {
   if (ctx.cancelled()) return kernels::RunStopped();
   WEFT_ASSIGN_OR_RETURN(Tensor selected, ctx.Allocate(DType::kInt32, Shape{selection.count()}));
   std::ranges::copy(selection.selected(), selected.values<int32_t>().begin());
-  ctx.Emit(selected_indices, std::move(selected));
-  return {};
+  return Emitted(ctx, selected_indices, std::move(selected));
 };
 
 }  // namespace

@@ -21,8 +21,7 @@ constexpr Out<0> output{"output", "T", "[batch, height, width, channels]"};
 // ---- plans -------------------------------------------------------------------------------------------------------------------
 
 /// The sizes of a batch, and those that its pictures get or had. Both must not be 0.
-template <class P, class S>
-Result<ResizePlan> PlanSizes(PlanContext& ctx, const P& pictures, const S& blame, const Shape& in, const Shape& out) {
+Result<ResizePlan> PlanSizes(PlanContext& ctx, const auto& pictures, const auto& blame, const Shape& in, const Shape& out) {
   if (ctx.attr(kAlignCorners) && ctx.attr(half_pixel_centers)) {
     return ctx.Error(half_pixel_centers, "needs align_corners to be false, found both true");
   }
@@ -131,8 +130,7 @@ Status NearestGradient(GradientBuilder& g) {
   return {};
 }
 
-template <class P>
-auto Forward(const char* name, const char* summary, const P& resized, GradientFunction gradient) {
+auto Forward(const char* name, const char* summary, const auto& resized, GradientFunction gradient) {
   return Block(name, summary)
       .Ports(kPictures, kNewSize, resized)
       .Types("T", kReals)
@@ -140,8 +138,7 @@ auto Forward(const char* name, const char* summary, const P& resized, GradientFu
       .ShapedBy(kNewSize)
       .Gradient(std::move(gradient));
 }
-template <class Types, class... Ports>
-auto Backward(const char* name, const char* summary, Types types, const Ports&... ports) {
+auto Backward(const char* name, const char* summary, auto types, const auto&... ports) {
   return Block(name, summary).Ports(ports..., output).Types("T", types).Attrs(kAlignCorners, half_pixel_centers).Internal();
 }
 

@@ -30,8 +30,7 @@ int64_t Inside(int64_t at, int64_t count) { return std::clamp<int64_t>(at, 0, co
 constexpr auto Plan = [](PlanContext& ctx) { return PlanResized(ctx, resized_images, false); };
 
 /// The sum of what `across` covers of one row, from `from` on, in one channel.
-template <class T>
-float SumRow(const kernels::ResizePlan& plan, const Cover& across, const T* from) {
+float SumRow(const kernels::ResizePlan& plan, const Cover& across, const auto* from) {
   auto at = [&](int64_t x) { return static_cast<float>(from[Inside(x, plan.x.in) * plan.channels]); };
   float sum = at(across.begin) * across.ShareOf(across.begin);
   if (across.begin + 1 == across.end) return sum;
@@ -40,8 +39,7 @@ float SumRow(const kernels::ResizePlan& plan, const Cover& across, const T* from
 }
 
 /// One output pixel, all channels.
-template <class T>
-void Average(const kernels::ResizePlan& plan, const Cover& down, const Cover& across, float scale, const T* picture, float* to,
+void Average(const kernels::ResizePlan& plan, const Cover& down, const Cover& across, float scale, const auto* picture, float* to,
              kernels::StopCheck& stop) {
   for (int64_t c = 0; c < plan.channels; ++c) {
     float sum = 0;

@@ -14,8 +14,7 @@ inline constexpr Attr<bool> kAlignCorners{"align_corners", "false",
     "whether the corner pixels of both sizes are the same, rather than their outer edges"};
 
 /// The values of a port that gives a height and a width.
-template <InputPort S>
-Result<Ints> HeightAndWidth(const PlanContext& ctx, const S& sizes, int64_t least = 1) {
+Result<Ints> HeightAndWidth(const PlanContext& ctx, const InputPort auto& sizes, int64_t least = 1) {
   if (ctx.shape(sizes) != Shape{2}) return ctx.Error(sizes, "needs 2 numbers, height and width, found shape ", ctx.shape(sizes));
   Ints given = ctx.ints(sizes);
   if (given[0] < least || given[1] < least) return ctx.Error(sizes, "needs sizes of ", least, " or more, found ", given[0], " and ", given[1]);
@@ -23,8 +22,7 @@ Result<Ints> HeightAndWidth(const PlanContext& ctx, const S& sizes, int64_t leas
 }
 
 /// The shape of `pictures` with the height and width that the values of `sizes` give.
-template <InputPort P, InputPort S>
-Result<Shape> ShapeWith(const PlanContext& ctx, const P& pictures, const S& sizes) {
+Result<Shape> ShapeWith(const PlanContext& ctx, const InputPort auto& pictures, const InputPort auto& sizes) {
   const Shape& shape = ctx.shape(pictures);
   if (shape.rank() != 4) return ctx.Error(pictures, "needs rank 4, found shape ", shape);
   WEFT_ASSIGN_OR_RETURN(const Ints given, HeightAndWidth(ctx, sizes));
@@ -32,8 +30,7 @@ Result<Shape> ShapeWith(const PlanContext& ctx, const P& pictures, const S& size
 }
 
 /// Checks both inputs and sets the shape of `resized`.
-template <OutputPort P>
-Result<kernels::ResizePlan> PlanResized(PlanContext& ctx, const P& resized, bool half_pixel_centers) {
+Result<kernels::ResizePlan> PlanResized(PlanContext& ctx, const OutputPort auto& resized, bool half_pixel_centers) {
   WEFT_ASSIGN_OR_RETURN(const Shape out, ShapeWith(ctx, kPictures, kNewSize));
   const Shape& shape = ctx.shape(kPictures);
   if (shape[1] < 1 || shape[2] < 1 || shape[3] < 1) {

@@ -58,8 +58,7 @@ struct Picture {
 /// The nearest integer; numbers too large for a picture become one that is.
 int64_t Rounded(float value) { return value < 0x1p31f ? std::lrint(value) : int64_t{1} << 31; }
 
-/// A crop within the wishes for its aspect and area; false where none fits. Rounding may miss the area by a row: then one more or less is
-/// tried.
+/// A crop of the wished aspect and area; false where none fits. One row more or less is tried, as rounding may miss the area.
 bool DrawCrop(const Wishes& wishes, const Picture& picture, kernels::WordStream& words, Rectangle& crop) {
   const float aspect = kernels::UnitFloat(words()) * (wishes.greatest_aspect - wishes.least_aspect) + wishes.least_aspect;
   if (picture.width <= 0 || picture.height <= 0 || wishes.least_area > wishes.greatest_area) return false;

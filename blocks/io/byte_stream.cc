@@ -37,8 +37,7 @@ class BufferedStream : public ByteStream {
     WEFT_ASSIGN_OR_RETURN(end_, Fill(buffer_));
     return {};
   }
-  template <class Use>
-  Result<bool> Take(int64_t count, Use&& use) {
+  Result<bool> Take(int64_t count, auto&& use) {
     while (count > 0) {
       if (begin_ == end_) WEFT_RETURN_IF_ERROR(Refill());
       if (end_ == 0) return false;

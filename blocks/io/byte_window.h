@@ -13,8 +13,7 @@ namespace weft::blocks {
 /// Whether the run is to end; never where there are no workers.
 inline bool IsStopped(const Services& services) { return IsStopped(services.workers); }
 
-/// Bytes that follow one another in a stream, as far as they were read. Of the services, workers and the budget are used, which may be null.
-/// Used by one thread at a time.
+/// What was read of a stream, in one run. Takes workers and the budget of services, either may be null. Used by one thread at a time.
 class ByteWindow {
  public:
   static constexpr int64_t kPieceBytes = int64_t{1} << 22;  // read, dropped or copied between two looks at whether the run is to end

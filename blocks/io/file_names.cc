@@ -37,8 +37,7 @@ constexpr auto RunMatching = [](const NoParameters&, ProduceContext& ctx) -> Sta
   std::sort(found.begin(), found.end());
   WEFT_ASSIGN_OR_RETURN(Tensor result, ctx.Allocate(DType::kString, Shape{static_cast<int64_t>(found.size())}));
   std::copy(found.begin(), found.end(), result.values<String>().begin());
-  ctx.Emit(filenames, std::move(result));
-  return {};
+  return Emitted(ctx, filenames, std::move(result));
 };
 
 /// Five digits at least, as printf's %05d.

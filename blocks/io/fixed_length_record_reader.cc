@@ -86,12 +86,7 @@ class FixedLengthSource final : public PlacedSource {
   int64_t before_next_ = 0;  // bytes, the window's included
 };
 
-struct Parameters {
-  RecordLayout layout;
-  ReaderName name;
-};
-
-Result<Parameters> Plan(PlanContext& ctx) {
+Result<ReaderPlan<RecordLayout>> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const Encoding encoded, EncodingOf(ctx, encoding));
   RecordLayout layout{ctx.attr(header_bytes), ctx.attr(record_bytes), ctx.attr(footer_bytes), ctx.attr(hop_bytes), encoded};
   // A compressed file may be many times as large as it looks: this is what one record can cost.
@@ -101,12 +96,8 @@ Result<Parameters> Plan(PlanContext& ctx) {
   }
   if (layout.hop == 0) layout.hop = layout.record;
   if (layout.hop == 0) return ctx.Error(record_bytes, "needs 1 or more, found 0: the records of a file would never end");
-  return Parameters{layout, NameOf(ctx)};
+  return ReaderPlan<RecordLayout>{layout, NameOf(ctx)};
 }
-
-constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
-  return BindReader(ctx, p.name, "FixedLengthRecordReader", [&] { return std::make_unique<FixedLengthSource>(p.layout); });
-};
 
 }  // namespace
 
@@ -115,7 +106,7 @@ BlockDef FixedLengthRecordReader() {
       .Details("The key of a record is the file's name, a colon and the number of the record in it, from 0.")
       .Attrs(header_bytes, record_bytes, footer_bytes, hop_bytes, container, shared_name, encoding)
       .Alias("FixedLengthRecordReaderV2")
-      .Kernel(Plan, RunReader, Bind);
+      .Kernel(Plan, RunReader, BindSource<FixedLengthSource>);
 }
 
 }  // namespace weft::blocks

@@ -51,7 +51,7 @@ class LmdbSource final : public PlacedSource {
 
 constexpr auto Plan = [](PlanContext& ctx) -> Result<ReaderName> { return NameOf(ctx); };
 constexpr auto Bind = [](const ReaderName& name, BindContext& ctx) {
-  return BindReader(ctx, name, "LMDBReader", [] { return std::make_unique<LmdbSource>(); });
+  return BindReader(ctx, name, [] { return std::make_unique<LmdbSource>(); });
 };
 
 }  // namespace

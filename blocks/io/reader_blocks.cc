@@ -11,16 +11,13 @@ Result<Encoding> EncodingOf(const PlanContext& ctx, const Attr<std::string>& att
   return ctx.Error(attr, "needs ZLIB, GZIP", snappy ? ", SNAPPY" : "", " or nothing, found '", text, "'");
 }
 
-Result<ResourceHandle> BindReader(BindContext& ctx, const ReaderName& name, std::string_view block,
-                                  FunctionRef<std::unique_ptr<RecordSource>()> make_source) {
-  auto make = [&]() -> Result<ResourceHandle> {
-    return ResourceHandle(std::make_shared<RecordReader>(std::string(block), make_source()));
-  };
+Result<ResourceHandle> BindReader(BindContext& ctx, const ReaderName& name, FunctionRef<std::unique_ptr<RecordSource>()> make_source) {
+  auto make = [&]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<RecordReader>(name.block, make_source())); };
   WEFT_ASSIGN_OR_RETURN(ResourceHandle handle, ctx.Shared(name.container, name.shared_name, make));
   const auto* reader = dynamic_cast<const RecordReader*>(handle.get());
-  if (reader == nullptr || reader->block() != block) {
+  if (reader == nullptr || reader->block() != name.block) {
     const std::string_view found = reader == nullptr ? handle->kind() : reader->block();
-    return InvalidArgument("needs a ", block, ", found a ", found, " of that name").WithPort(shared_name.name);
+    return InvalidArgument("needs a ", name.block, ", found a ", found, " of that name").WithPort(shared_name.name);
   }
   return handle;
 }

@@ -11,18 +11,30 @@ inline constexpr Out<0> reader_handle{"reader_handle", "DT_RESOURCE", "[], the h
 inline constexpr Attr<std::string> container{"container", "\"\"", "name space of the reader's name"};
 inline constexpr Attr<std::string> shared_name{"shared_name", "\"\"", "blocks of one shared name share the reader; empty means the block's id"};
 
-/// How a reader is named in the page's scope.
+/// The kind of a reader, that of its block, and how it is named in the page's scope.
 struct ReaderName {
-  std::string container, shared_name;
+  std::string block, container, shared_name;
 };
-inline ReaderName NameOf(const PlanContext& ctx) { return {ctx.attr(container), ctx.attr(shared_name)}; }
+inline ReaderName NameOf(const PlanContext& ctx) { return {ctx.def().name, ctx.attr(container), ctx.attr(shared_name)}; }
 
 /// ZLIB, GZIP, SNAPPY where the block takes it, or nothing; invalid_argument at the attribute for other words.
 Result<Encoding> EncodingOf(const PlanContext& ctx, const Attr<std::string>& attr, bool snappy = false);
 
 /// Finds or makes a reader whose records make_source() gives; refuses a reader of that name that another kind of block made.
-Result<ResourceHandle> BindReader(BindContext& ctx, const ReaderName& name, std::string_view block,
-                                  FunctionRef<std::unique_ptr<RecordSource>()> make_source);
+Result<ResourceHandle> BindReader(BindContext& ctx, const ReaderName& name, FunctionRef<std::unique_ptr<RecordSource>()> make_source);
+
+/// The parameters of a reader block: the settings that its source is made of, and its name.
+template <class Settings>
+struct ReaderPlan {
+  Settings settings;
+  ReaderName name;
+};
+
+/// Binds a reader whose records Source(settings) gives.
+template <class Source>
+constexpr auto BindSource = [](const auto& p, BindContext& ctx) {
+  return BindReader(ctx, p.name, [&] { return std::make_unique<Source>(p.settings); });
+};
 
 /// Gives the handle.
 inline constexpr auto RunReader = [](const auto&, RunContext& ctx) { ctx.out<ResourceHandle>(reader_handle)[0] = ctx.state_handle(); };

@@ -34,9 +34,7 @@ constexpr auto RunRead = [](const NoParameters&, ProduceContext& ctx) -> Status 
   WEFT_ASSIGN_OR_RETURN(RecordReader * reader, ctx.Find<RecordReader>(reader_handle));
   WEFT_ASSIGN_OR_RETURN(Queue * queue, ctx.Find<Queue>(queue_handle));
   WEFT_ASSIGN_OR_RETURN(FileRecord record, reader->Read(*queue, ctx.services()));
-  ctx.Emit(key, Tensor::Scalar<String>(std::move(record.key)));
-  ctx.Emit(value, Tensor::Scalar<String>(std::move(record.value)));
-  return {};
+  return Emitted(ctx, key, Tensor::Scalar<String>(std::move(record.key)), value, Tensor::Scalar<String>(std::move(record.value)));
 };
 
 constexpr auto RunReadUpTo = [](const NoParameters&, ProduceContext& ctx) -> Status {
@@ -52,9 +50,7 @@ constexpr auto RunReadUpTo = [](const NoParameters&, ProduceContext& ctx) -> Sta
     all_keys.values<String>()[i] = std::move(records[i].key);
     all_values.values<String>()[i] = std::move(records[i].value);
   }
-  ctx.Emit(keys, std::move(all_keys));
-  ctx.Emit(values, std::move(all_values));
-  return {};
+  return Emitted(ctx, keys, std::move(all_keys), values, std::move(all_values));
 };
 
 Status PlanReader(PlanContext& ctx) { return CheckHandles(ctx, reader_handle); }
@@ -74,8 +70,7 @@ constexpr auto RunReset = [](const NoParameters&, ProduceContext& ctx) -> Status
 constexpr auto RunSerialize = [](const NoParameters&, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(RecordReader * reader, ctx.Find<RecordReader>(reader_handle));
   WEFT_ASSIGN_OR_RETURN(String kept, AtPort(reader_handle, reader->Serialize(ctx.services())));
-  ctx.Emit(state, Tensor::Scalar<String>(std::move(kept)));
-  return {};
+  return Emitted(ctx, state, Tensor::Scalar<String>(std::move(kept)));
 };
 
 Status PlanRestore(PlanContext& ctx) {

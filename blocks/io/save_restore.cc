@@ -28,8 +28,7 @@ constexpr Attr<DType> dt{"dt", kRequired, "the type of the tensor, which must be
 constexpr Attr<int64_t> preferred_shard{"preferred_shard", "-1",
                                         "the file, by its place among those that match, to look into first; -1 for all"};
 
-template <class Data>
-Result<DTypes> PlanFile(const PlanContext& ctx, const Data& saved) {
+Result<DTypes> PlanFile(const PlanContext& ctx, const auto& saved) {
   if (ctx.shape(filename).count() != 1) return ctx.Error(filename, "needs one name, found the shape ", ctx.shape(filename));
   WEFT_ASSIGN_OR_RETURN(DTypes dtypes, PlanSaved(ctx, tensor_names, saved));
   for (DType dtype : dtypes) {
@@ -98,13 +97,11 @@ Status RestoreTensor(const RestoreParameters& p, std::string_view spec, ProduceC
   if (p.preferred_shard >= 0 && p.preferred_shard < static_cast<int64_t>(files.size()) && files.size() > 1) {
     auto read = ReadTensor({files[static_cast<size_t>(p.preferred_shard)]}, name, spec, p, ctx);
     if (read.ok()) {
-      ctx.Emit(tensor, std::move(*read));
-      return {};
+      return Emitted(ctx, tensor, std::move(*read));
     }
   }
   WEFT_ASSIGN_OR_RETURN(Tensor read, ReadTensor(files, name, spec, p, ctx));
-  ctx.Emit(tensor, std::move(read));
-  return {};
+  return Emitted(ctx, tensor, std::move(read));
 }
 
 Result<RestoreParameters> PlanRestoreSlice(PlanContext& ctx) {

@@ -64,8 +64,7 @@ Result<DTypes> PlanRestore(PlanContext& ctx) {
 }
 
 /// Reads all tensors out of what Reader has: Find(name), which tells type and shape, and read(name, found, part).
-template <class Find, class Read>
-Status RestoreAll(const DTypes& types, ProduceContext& ctx, Find&& find, Read&& read) {
+Status RestoreAll(const DTypes& types, ProduceContext& ctx, auto&& find, auto&& read) {
   for (int k = 0; k < ctx.count(restored); ++k) {
     const std::string name(ctx.in<String>(tensor_names)[k]);
     const auto* found = find(name);

@@ -11,8 +11,7 @@
 namespace weft::blocks {
 
 /// The types of the tensors to save; invalid_argument where there are none, or not a name for each.
-template <class Names, class Data>
-Result<DTypes> PlanSaved(const PlanContext& ctx, const Names& names, const Data& data) {
+Result<DTypes> PlanSaved(const PlanContext& ctx, const auto& names, const auto& data) {
   const int count = ctx.count(data);
   if (count == 0) return ctx.Error(data, "needs at least one tensor, found none");
   if (ctx.shape(names).count() != count) {
@@ -22,15 +21,13 @@ Result<DTypes> PlanSaved(const PlanContext& ctx, const Names& names, const Data&
 }
 
 /// invalid_argument unless there is a specification of a part for each of `count` tensors.
-template <class Specs>
-Status CheckSpecs(const PlanContext& ctx, const Specs& specs, int64_t count) {
+Status CheckSpecs(const PlanContext& ctx, const auto& specs, int64_t count) {
   if (ctx.shape(specs) == Shape{count}) return {};
   return ctx.Error(specs, "needs a specification for each of the ", count, " tensors (empty for the whole), found the shape ", ctx.shape(specs));
 }
 
 /// The tensors under their names. They are views: valid while the block runs, and only read.
-template <class Names, class Data>
-std::vector<checkpoint::NamedTensor> SavedTensors(const ProduceContext& ctx, const DTypes& dtypes, const Names& names, const Data& data) {
+std::vector<checkpoint::NamedTensor> SavedTensors(const ProduceContext& ctx, const DTypes& dtypes, const auto& names, const auto& data) {
   std::vector<checkpoint::NamedTensor> tensors;
   const auto texts = ctx.template in<String>(names);
   for (int k = 0; k < ctx.count(data); ++k) {
@@ -41,8 +38,7 @@ std::vector<checkpoint::NamedTensor> SavedTensors(const ProduceContext& ctx, con
 }
 
 /// Adds which part of a whole each tensor is. invalid_argument where a specification is none, or of another shape than the tensor.
-template <class Specs>
-Status AddParts(const ProduceContext& ctx, const Specs& specs, std::vector<checkpoint::NamedTensor>& tensors) {
+Status AddParts(const ProduceContext& ctx, const auto& specs, std::vector<checkpoint::NamedTensor>& tensors) {
   const auto texts = ctx.template in<String>(specs);
   for (size_t k = 0; k < tensors.size(); ++k) {
     if (texts[k].empty()) continue;
@@ -57,8 +53,7 @@ Status AddParts(const ProduceContext& ctx, const Specs& specs, std::vector<check
   return {};
 }
 
-/// Which part of a tensor of a checkpoint a specification asks for; all of it where that is empty. invalid_argument where it is none, or is
-/// of another shape than the tensor.
+/// The part of a checkpoint's tensor that a specification asks for; empty: all. invalid_argument for none, or another tensor's shape.
 inline Result<checkpoint::TensorSlice> PartOf(std::string_view spec, std::string_view name, const Shape& whole) {
   if (spec.empty()) return checkpoint::TensorSlice::Whole(whole.rank());
   WEFT_ASSIGN_OR_RETURN(checkpoint::PartSpec part, checkpoint::ParsePartSpec(spec));

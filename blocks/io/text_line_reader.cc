@@ -91,15 +91,7 @@ class TextLineSource final : public PlacedSource {
   bool ends_in_return_ = false, at_line_end_ = false;
 };
 
-struct Parameters {
-  int64_t header_lines;
-  ReaderName name;
-};
-
-constexpr auto Plan = [](PlanContext& ctx) -> Result<Parameters> { return Parameters{ctx.attr(skip_header_lines), NameOf(ctx)}; };
-constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
-  return BindReader(ctx, p.name, "TextLineReader", [&] { return std::make_unique<TextLineSource>(p.header_lines); });
-};
+Result<ReaderPlan<int64_t>> Plan(PlanContext& ctx) { return ReaderPlan<int64_t>{ctx.attr(skip_header_lines), NameOf(ctx)}; }
 
 }  // namespace
 
@@ -109,7 +101,7 @@ BlockDef TextLineReader() {
                "is a carriage return before it.")
       .Attrs(skip_header_lines, container, shared_name)
       .Alias("TextLineReaderV2")
-      .Kernel(Plan, RunReader, Bind);
+      .Kernel(Plan, RunReader, BindSource<TextLineSource>);
 }
 
 }  // namespace weft::blocks

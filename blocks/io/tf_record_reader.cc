@@ -123,19 +123,10 @@ class TFRecordSource final : public PlacedSource {
   ByteWindow ahead_;  // what was read of the next record, which begins at place_ of the file as it is when expanded
 };
 
-struct Parameters {
-  Encoding encoding;
-  ReaderName name;
-};
-
-Result<Parameters> Plan(PlanContext& ctx) {
+Result<ReaderPlan<Encoding>> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const Encoding encoding, EncodingOf(ctx, compression_type, true));
-  return Parameters{encoding, NameOf(ctx)};
+  return ReaderPlan<Encoding>{encoding, NameOf(ctx)};
 }
-
-constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
-  return BindReader(ctx, p.name, "TFRecordReader", [&] { return MakeTFRecordSource(p.encoding); });
-};
 
 }  // namespace
 
@@ -147,7 +138,7 @@ BlockDef TFRecordReader() {
                "Lengths and data are compared with their checksums.")
       .Attrs(container, shared_name, compression_type)
       .Alias("TFRecordReaderV2")
-      .Kernel(Plan, RunReader, Bind);
+      .Kernel(Plan, RunReader, BindSource<TFRecordSource>);
 }
 
 }  // namespace weft::blocks

@@ -12,8 +12,7 @@ constexpr Out<0> read_contents{"contents", "DT_STRING", "a scalar: the bytes of 
 
 constexpr auto RunRead = [](const NoParameters&, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(String bytes, AtPort(filename, ReadWholeFile(ctx.services(), ctx.in<String>(filename)[0])));
-  ctx.Emit(read_contents, Tensor::Scalar<String>(std::move(bytes)));
-  return {};
+  return Emitted(ctx, read_contents, Tensor::Scalar<String>(std::move(bytes)));
 };
 
 constexpr auto PlanRead = [](PlanContext& ctx) { return CheckScalars(ctx, filename); };

@@ -39,13 +39,8 @@ class NameSource final : public RecordSource {
   std::string name_;
 };
 
-constexpr auto Plan = [](PlanContext& ctx) -> Result<ReaderName> { return NameOf(ctx); };
-constexpr auto BindIdentity = [](const ReaderName& name, BindContext& ctx) {
-  return BindReader(ctx, name, "IdentityReader", [] { return std::make_unique<NameSource>(false); });
-};
-constexpr auto BindWholeFile = [](const ReaderName& name, BindContext& ctx) {
-  return BindReader(ctx, name, "WholeFileReader", [] { return std::make_unique<NameSource>(true); });
-};
+template <bool reads_file>
+Result<ReaderPlan<bool>> Plan(PlanContext& ctx) { return ReaderPlan<bool>{reads_file, NameOf(ctx)}; }
 
 }  // namespace
 
@@ -54,7 +49,7 @@ BlockDef IdentityReader() {
       .Details("Its state can be kept by ReaderSerializeState.")
       .Attrs(container, shared_name)
       .Alias("IdentityReaderV2")
-      .Kernel(Plan, RunReader, BindIdentity);
+      .Kernel(Plan<false>, RunReader, BindSource<NameSource>);
 }
 
 BlockDef WholeFileReader() {
@@ -63,7 +58,7 @@ BlockDef WholeFileReader() {
                "reader's state can be kept by ReaderSerializeState.")
       .Attrs(container, shared_name)
       .Alias("WholeFileReaderV2")
-      .Kernel(Plan, RunReader, BindWholeFile);
+      .Kernel(Plan<true>, RunReader, BindSource<NameSource>);
 }
 
 }  // namespace weft::blocks

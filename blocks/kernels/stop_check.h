@@ -1,8 +1,9 @@
-// How loops outside of Workers::Run, and tasks that may be long, see that their run is to end.
+// Loops over single elements, and how loops outside of Workers::Run, and tasks that may be long, see that their run is to end.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/base/status.h"
 #include "weft/base/workers.h"
@@ -12,8 +13,7 @@ namespace weft::kernels {
 /// Items of a few nanoseconds each that are worked on between two looks: about a millisecond.
 inline constexpr int64_t kItemsBetweenLooks = int64_t{1} << 17;
 
-/// For one loop, or several inside of one another, on one thread. Once it has said that the run is to end it says so at every call, so that
-/// each of the loops can leave.
+/// For one loop or nested ones, on one thread. Once the run is to end it says so at every call, so that each loop can leave.
 class StopCheck {
  public:
   explicit StopCheck(const Workers& workers) : workers_(workers) {}
@@ -31,15 +31,26 @@ class StopCheck {
   int64_t left_ = kItemsBetweenLooks;
 };
 
-/// Calls body(begin, end) over [0, size) in tiles of `tile` items, in their order and on this thread. Asks after each tile whether the run
-/// is to end, and is false where it left for that.
-template <class Body>
-bool ForTiles(const Workers& workers, int64_t size, int64_t tile, Body&& body) {
+/// Calls body(begin, end) over [0, size) tile by tile, in order and on this thread; false where it left since the run is to end.
+bool ForTiles(const Workers& workers, int64_t size, int64_t tile, auto&& body) {
   for (int64_t begin = 0; begin < size; begin += tile) {
     if (begin > 0 && workers.Stopped()) return false;
     body(begin, std::min(size, begin + tile));
   }
   return true;
+}
+
+/// Calls body(i), or body(i, stop) with the StopCheck of the task, for each i below size, `grain` of them a task.
+template <class Body>
+void ForEach(Workers& workers, int64_t size, int64_t grain, const Body& body) {
+  workers.For(size, grain, [body, &workers](int64_t begin, int64_t end) {  // a copy: one step less to what it refers to
+    if constexpr (std::is_invocable_v<Body, int64_t, StopCheck&>) {
+      StopCheck stop(workers);
+      for (int64_t i = begin; i < end; ++i) body(i, stop);
+    } else {
+      for (int64_t i = begin; i < end; ++i) body(i);
+    }
+  });
 }
 
 /// Copies n elements, in tasks of their own where they are many: a loop inside of a task stays on its thread.

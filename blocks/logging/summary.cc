@@ -1,6 +1,5 @@
 // HistogramSummary, MergeSummary, ScalarSummary, TensorSummary: TensorFlow's summary messages, which TensorBoard reads.
 #include <cmath>
-#include <cstring>
 #include <unordered_set>
 
 #include "blocks/kernels/stop_check.h"
@@ -34,8 +33,6 @@ void PutText(std::string& out, uint32_t field, std::string_view text) {
 
 void Emit(RunContext& ctx, std::string message) { ctx.out<String>(summary)[0] = std::move(message); }
 
-// ---- ScalarSummary --------------------------------------------------------------------------------------------------------
-
 namespace scalar {
 
 constexpr In<0> tags{"tags", "DT_STRING", "any shape: the name of each value"};
@@ -58,8 +55,6 @@ constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
 };
 
 }  // namespace scalar
-
-// ---- HistogramSummary -----------------------------------------------------------------------------------------------------
 
 namespace histogram {
 
@@ -86,8 +81,6 @@ constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) -> Status
 };
 
 }  // namespace histogram
-
-// ---- MergeSummary ---------------------------------------------------------------------------------------------------------
 
 namespace merge {
 
@@ -137,8 +130,6 @@ constexpr auto Run = [](const NoParameters&, RunContext& ctx) -> Status {
 };
 
 }  // namespace merge
-
-// ---- TensorSummary --------------------------------------------------------------------------------------------------------
 
 namespace tensor_summary {
 

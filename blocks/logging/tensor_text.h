@@ -14,8 +14,7 @@ inline constexpr size_t kMostText = size_t{1} << 20;
 /// that reaches `most` bytes, cut there where it is a string.
 std::string TensorText(const Tensor& tensor, int64_t limit, size_t most = kMostText);
 
-/// The values of a list port, whose types are `types`, each by TensorText in brackets, with `between` between them. Of kMostText and a little
-/// more at most.
+/// The values of a list port of these types, each in brackets by TensorText, `between` between them; little more than kMostText.
 template <InputPort P>
 std::string TensorTexts(const RunContext& ctx, const P& port, std::span<const DType> types, int64_t limit, std::string_view between) {
   std::string text;

@@ -35,8 +35,7 @@ void AddRows(const T* a, const T* b, T* to, int64_t n) {
   }
 }
 
-/// Elements [begin, end) of the sum. Each block is read from every input before any of it is written, since the output may be the memory
-/// of an input.
+/// Elements [begin, end) of the sum, in blocks, each read from every input before it is written: the output may be an input's memory.
 template <class T>
 void SumBlocks(RunContext& ctx, int64_t begin, int64_t end) {
   using A = Accumulator<T>;

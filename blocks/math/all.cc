@@ -10,8 +10,7 @@ constexpr Out<0> output{"output", "DT_BOOL", "the input's shape without the redu
 template <uint8_t kFlip>
 constexpr auto Run = [](const kernels::ReduceLayout& layout, RunContext& ctx) { reduction::Reduce<bool>(layout, ctx, kernels::AllOf{kFlip}); };
 
-template <class Run>
-BlockDef DeclareFlags(const char* name, const char* summary, const char* details, Run run) {
+BlockDef DeclareFlags(const char* name, const char* summary, const char* details, auto run) {
   return Block(name, summary)
       .Details(details)
       .Ports(input, reduction::axis, output).Attrs(reduction::keep_dims).Types("Tidx", kIndices)

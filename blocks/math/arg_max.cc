@@ -47,8 +47,7 @@ constexpr auto Run = []<class T>(const Box& box, RunContext& ctx) {
   });
 };
 
-template <class Positions, class Axes, class Run>
-BlockDef Declare(const char* name, const char* summary, Axes axes, Positions positions, Run run) {
+BlockDef Declare(const char* name, const char* summary, auto axes, auto positions, auto run) {
   return Block(name, summary)
       .Details("Of equals the first. NaN is passed over; where nothing else is left, the position is 0.")
       .Ports(input, dimension, output).Types("T", kSearched).Types("Tidx", axes).Attrs(output_type)

@@ -26,8 +26,7 @@ struct Batches {
 Shape BatchShape(const Shape& shape) { return Shape(shape.dims().first(shape.rank() - 2)); }
 
 /// How many elements have to be conjugated.
-template <InputPort P>
-int64_t Conjugated(PlanContext& ctx, const P& port, const Attr<bool>& adjoint) {
+int64_t Conjugated(PlanContext& ctx, const InputPort auto& port, const Attr<bool>& adjoint) {
   return IsComplex(ctx.dtype(port)) && ctx.attr(adjoint) ? ctx.shape(port).count() : 0;
 }
 

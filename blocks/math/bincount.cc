@@ -54,9 +54,7 @@ constexpr auto Run = []<class T>(const Bins& p, RunContext& ctx) -> Status {
     sums[bin] = WrapAdd(sums[bin], each != nullptr ? static_cast<Sum>(each[i]) : Sum{1});
   }
   if constexpr (std::is_same_v<T, float>) {
-    ctx.workers().For(size, int64_t{1} << 16, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) out[static_cast<size_t>(i)] = static_cast<float>(sums[i]);
-    });
+    kernels::ForEach(ctx.workers(), size, int64_t{1} << 16, [&](int64_t i) { out[static_cast<size_t>(i)] = static_cast<float>(sums[i]); });
   }
   return {};
 };

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "blocks/elementwise.h"
+#include "blocks/kernels/stop_check.h"
 
 namespace weft::blocks {
 namespace {
@@ -82,8 +83,8 @@ constexpr auto RunApproximate = []<class T>(const float& tolerance, RunContext& 
     return;
   }
   const D bound = LargestDistance<D>(tolerance);
-  ctx.workers().For(static_cast<int64_t>(out.size()), 32768, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[i] = Distance(left[i], right[i]) <= bound;
+  kernels::ForEach(ctx.workers(), static_cast<int64_t>(out.size()), 32768, [&](int64_t i) {
+    to[i] = Distance(left[i], right[i]) <= bound;
   });
 };
 

@@ -27,16 +27,13 @@ struct ConjOp {
   T operator()(T a) const { return std::conj(a); }
 };
 struct RealOp {
-  template <class T>
-  auto operator()(T a) const { return a.real(); }
+  auto operator()(auto a) const { return a.real(); }
 };
 struct ImagOp {
-  template <class T>
-  auto operator()(T a) const { return a.imag(); }
+  auto operator()(auto a) const { return a.imag(); }
 };
 struct ComplexAbsOp {
-  template <class T>
-  auto operator()(const T& a) const { return std::abs(a); }
+  auto operator()(const auto& a) const { return std::abs(a); }
 };
 struct ComplexOp {
   template <class T>

@@ -1,5 +1,6 @@
 // Cross: the cross product of vectors of three components.
 #include "blocks/elementwise.h"
+#include "blocks/kernels/stop_check.h"
 
 namespace weft::blocks {
 namespace {
@@ -23,17 +24,15 @@ constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
   const T* right = ctx.in<T>(b).data();
   const auto out = ctx.out<T>(product);
   T* to = out.data();
-  ctx.workers().For(static_cast<int64_t>(out.size()) / 3, 4096, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      A u[3], v[3];
-      for (int k = 0; k < 3; ++k) {
-        u[k] = static_cast<A>(left[3 * i + k]);
-        v[k] = static_cast<A>(right[3 * i + k]);
-      }
-      to[3 * i] = static_cast<T>(Component(u[1], v[2], u[2], v[1]));
-      to[3 * i + 1] = static_cast<T>(Component(u[2], v[0], u[0], v[2]));
-      to[3 * i + 2] = static_cast<T>(Component(u[0], v[1], u[1], v[0]));
+  kernels::ForEach(ctx.workers(), static_cast<int64_t>(out.size()) / 3, 4096, [&](int64_t i) {
+    A u[3], v[3];
+    for (int k = 0; k < 3; ++k) {
+      u[k] = static_cast<A>(left[3 * i + k]);
+      v[k] = static_cast<A>(right[3 * i + k]);
     }
+    to[3 * i] = static_cast<T>(Component(u[1], v[2], u[2], v[1]));
+    to[3 * i + 1] = static_cast<T>(Component(u[2], v[0], u[0], v[2]));
+    to[3 * i + 2] = static_cast<T>(Component(u[0], v[1], u[1], v[0]));
   });
 };
 

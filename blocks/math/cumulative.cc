@@ -12,8 +12,7 @@ constexpr Out<0> out{"out", "T", "the shape of x"};
 constexpr Attr<bool> exclusive{"exclusive", "false", "leave an element out of its own result: the first is then 0 (of a product 1)"};
 constexpr Attr<bool> reverse{"reverse", "false", "go from the last element to the first"};
 
-template <InputPort Axis>
-Result<kernels::ScanBox> BoxOf(PlanContext& ctx, const Axis& port) {
+Result<kernels::ScanBox> BoxOf(PlanContext& ctx, const InputPort auto& port) {
   const Shape& shape = ctx.shape(x);
   WEFT_ASSIGN_OR_RETURN(const int at, ScalarAxis(ctx, port, shape));
   ctx.set(out, shape);
@@ -43,8 +42,7 @@ void SumGradient(GradientBuilder& g) {
 }
 
 /// The scan of ProductScan the other way round, over the conjugate of x.
-template <InputPort Axis>
-Term ScanBack(GradientBuilder& g, GradientValue y, const Axis& along) {
+Term ScanBack(GradientBuilder& g, GradientValue y, const InputPort auto& along) {
   return {&g, g.Add("ProductScan", {{"x", {Conjugate(g, g.in(x))}}, {"y", {y}}, {"axis", {g.in(along)}}}, {{"reverse", !g.attr(reverse)}})};
 }
 
@@ -55,8 +53,7 @@ void ProductGradient(GradientBuilder& g) {
   g.Set(x, before * (g.attr(exclusive) ? ScanBack(g, grad, axis) : grad + ScanBack(g, cx * grad, axis)));
 }
 
-template <class Run>
-BlockDef Declare(const char* name, const char* summary, const char* details, void (*gradient)(GradientBuilder&), Run run) {
+BlockDef Declare(const char* name, const char* summary, const char* details, void (*gradient)(GradientBuilder&), auto run) {
   return Block(name, summary)
       .Details(details)
       .Ports(x, axis, out).Attrs(exclusive, reverse).Types("T", kNumbers).Types("Tidx", kIndices).ShapedBy(axis)

@@ -25,8 +25,7 @@ struct TanhGradOp {
   template <class V>
   static V Of(V y, V dy) { return dy * (1 - y * y); }
 };
-// A gradient of 0 stays 0, also where the slope is infinite.
-/// Takes the conjugate of y itself.
+// A gradient of 0 stays 0, also where the slope is infinite. Takes the conjugate of y itself.
 struct ReciprocalGradOp {
   template <class T>
   T operator()(T y, T dy) const {
@@ -65,8 +64,7 @@ constexpr Out<0> slope{"z", "T", "the gradient with respect to the argument, of 
 
 using SecondSlope = Term (*)(Term y, Term dy, Term z, Term dz);
 
-/// An internal block z = Op of y and dy, which have one shape, and the formulas of its own gradients. Without `of_dy` that with respect to
-/// dy is the block of the conjugate of y and dz.
+/// An internal block z = Op of y and dy, of one shape, and its gradients; by dy, without `of_dy`, the block of the conjugate of y and dz.
 template <class Op>
 BlockDef ResultGradient(const char* name, const char* summary, SecondSlope of_y, SecondSlope of_dy = nullptr) {
   const auto second = [=](GradientBuilder& g) -> Status {

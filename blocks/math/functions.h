@@ -57,8 +57,7 @@ inline GradientFunction GradientBy(Partial of_x, Partial of_y) {
   };
 }
 
-template <class Types>
-auto OfTwo(const char* name, const char* summary, Types types) {
+auto OfTwo(const char* name, const char* summary, auto types) {
   return Block(name, summary).Ports(x, y_operand, z).Types("T", types).Elementwise();
 }
 

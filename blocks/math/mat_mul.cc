@@ -58,8 +58,7 @@ constexpr auto Run = []<class T>(const ProductSizes& s, RunContext& ctx) {
 
 /// The gradients by x and y of a product of matrices that are transposed where tx, ty. multiply(left, whether that is transposed, right,
 /// whether that is, whether the left one is the gradient of the product) makes a block.
-template <class A, class B, class Multiply>
-void SetGradients(GradientBuilder& g, const A& x, bool tx, const B& y, bool ty, GradientValue dz, Multiply&& multiply) {
+void SetGradients(GradientBuilder& g, const auto& x, bool tx, const auto& y, bool ty, GradientValue dz, auto&& multiply) {
   if (g.wanted(x)) {
     const GradientValue other = Conjugate(g, g.in(y));
     g.Set(x, tx ? multiply(other, ty, dz, true, false, x) : multiply(dz, false, other, !ty, true, x));

@@ -1,5 +1,4 @@
 // Pow: two operands that are stretched over one another.
-#include <limits>
 
 #include "blocks/kernels/simd/vector_math.h"
 #include "blocks/math/functions.h"

@@ -76,8 +76,7 @@ Result<BoxMove> PlanUnfold(PlanContext& ctx) {
   return TranspositionOf(fold.dims, back, ctx.dtype(matrix));
 }
 
-template <class Axis, class... P>
-auto DeclareFold(const char* name, const char* summary, const Axis& axes, const P&... ports) {
+auto DeclareFold(const char* name, const char* summary, const auto& axes, const auto&... ports) {
   return Block(name, summary).Ports(ports...).Types("T", kNumbers).Types("Tidx", kIndices).ShapedBy(axes).Internal();
 }
 

@@ -1,6 +1,6 @@
 // LinSpace and Range: numbers at equal distances.
-#include <cmath>
 
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -28,9 +28,7 @@ constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
   const auto last = static_cast<int64_t>(out.size()) - 1;
   const auto first = static_cast<A>(ctx.in<T>(start)[0]), end = static_cast<A>(ctx.in<T>(stop)[0]);
   const A step = last > 0 ? (end - first) / static_cast<A>(last) : A(0);
-  ctx.workers().For(last, 32768, [&](int64_t from, int64_t until) {
-    for (int64_t i = from; i < until; ++i) to[i] = static_cast<T>(first + step * static_cast<A>(i));
-  });
+  kernels::ForEach(ctx.workers(), last, 32768, [&](int64_t i) { to[i] = static_cast<T>(first + step * static_cast<A>(i)); });
   to[last] = static_cast<T>(end);
   to[0] = static_cast<T>(first);  // exactly, whatever the step: 0 times infinity is none
 };

@@ -64,8 +64,7 @@ struct IsInfOp {
   bool operator()(T a) const { return std::abs(a) == std::numeric_limits<T>::infinity(); }
 };
 struct IsNanOp {
-  template <class T>
-  bool operator()(T a) const { return a != a; }
+  bool operator()(auto a) const { return a != a; }
 };
 
 template <class Op>

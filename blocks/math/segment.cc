@@ -21,8 +21,7 @@ struct RowNumbers {
   DType dtype = DType::kInvalid;
   int64_t count = 0, rows = 0;  // how many there are, and each is below `rows`
 
-  template <InputPort P>
-  Status Read(RunContext& ctx, const P& port, const char* of, int64_t* to) const {
+  Status Read(RunContext& ctx, const InputPort auto& port, const char* of, int64_t* to) const {
     const int64_t bad = WidenIds(dtype, ctx.in<std::byte>(port).data(), count, to, rows);
     return bad < 0 ? Status() : ctx.Error(port, "needs rows of ", of, ", 0 to ", rows - 1, ", found ", to[bad], " at position ", bad);
   }
@@ -51,8 +50,7 @@ std::vector<int64_t> WithRows(const Shape& shape, int64_t rows) {
   return dims;
 }
 
-template <InputPort Ids>
-Result<Parameters> PlanSorted(PlanContext& ctx, SegmentOp op, const Ids& ids) {
+Result<Parameters> PlanSorted(PlanContext& ctx, SegmentOp op, const InputPort auto& ids) {
   const Shape& shape = ctx.shape(data);
   WEFT_ASSIGN_OR_RETURN(SortedSegments sorted, AtPort(ids, SortedSegmentsOf(ctx.ints(ids))));
   const int64_t segments = sorted.segments;
@@ -167,8 +165,6 @@ constexpr auto RunGrad = [](const GradParameters& p, RunContext& ctx) -> Status 
   return {};
 };
 
-// ---- declarations ------------------------------------------------------------------------------------------------------------
-
 constexpr const char* kMissing = "Rows of the output that no id names are 0.";
 
 template <SegmentOp kOp, class Types, class Gradient>
@@ -179,8 +175,7 @@ BlockDef Declare(const char* name, const char* summary, const char* details, Typ
       .Gradient(gradient).Kernel(Plan<kOp>, Run);
 }
 
-template <class Types, class... P>
-auto DeclareSparse(const char* name, const char* summary, const char* details, Types types, const P&... ports) {
+auto DeclareSparse(const char* name, const char* summary, const char* details, auto types, const auto&... ports) {
   return Block(name, summary).Details(details).Ports(ports...).Types("T", types).Types("Tidx", kIndices).Types("Tsegmentids", kIndices);
 }
 template <SegmentOp kOp, class Types>

@@ -2,6 +2,7 @@
 // theory. Computed in double, Erf and Erfc apart, so that floats are right to their last digit.
 #include "blocks/kernels/simd/vector_math.h"
 #include "blocks/kernels/special/special_functions.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/math/functions.h"
 
 namespace weft::blocks {
@@ -70,8 +71,6 @@ constexpr Out<0> z{"z", "T", "the common shape of x and q"};
 Term Of(Term x, Term q) { return {x.builder, x.builder->Add("Zeta", {{"x", {x}}, {"q", {q}}})}; }
 }  // namespace zeta
 
-// ---- of three -------------------------------------------------------------------------------------------------------------
-
 namespace beta {
 
 constexpr In<0> a{"a", "T", "a scalar or of the common shape; above 0"};
@@ -84,8 +83,7 @@ struct Steps {
 };
 
 /// The step of an input; the first that is no scalar gives the common shape.
-template <InputPort P>
-Status Join(PlanContext& ctx, const P& port, Shape& common, int64_t& step) {
+Status Join(PlanContext& ctx, const InputPort auto& port, Shape& common, int64_t& step) {
   const Shape& shape = ctx.shape(port);
   if (shape.scalar()) return {};
   if (!common.scalar() && shape != common) {
@@ -110,11 +108,9 @@ Result<Steps> Plan(PlanContext& ctx) {
 constexpr auto Run = []<class T>(const Steps& steps, RunContext& ctx) {
   const T *as = ctx.in<T>(a).data(), *bs = ctx.in<T>(b).data(), *xs = ctx.in<T>(x).data();
   const auto to = ctx.out<T>(z);
-  ctx.workers().For(static_cast<int64_t>(to.size()), 256, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const double value = kernels::Betainc(as[i * steps.a], bs[i * steps.b], xs[i * steps.x]);
-      to[static_cast<size_t>(i)] = static_cast<T>(value);
-    }
+  kernels::ForEach(ctx.workers(), static_cast<int64_t>(to.size()), 256, [&](int64_t i) {
+    const double value = kernels::Betainc(as[i * steps.a], bs[i * steps.b], xs[i * steps.x]);
+    to[static_cast<size_t>(i)] = static_cast<T>(value);
   });
 };
 

@@ -1,5 +1,4 @@
 // Exp, Expm1, Log, Log1p, Sinh, Cosh, Tanh, Sigmoid, Sqrt, Rsqrt, Square, Reciprocal, Negate: one result for each element.
-#include <complex>
 
 #include "blocks/kernels/simd/vector_math.h"
 #include "blocks/math/functions.h"

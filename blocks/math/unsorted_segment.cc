@@ -18,8 +18,7 @@ constexpr Out<0> output{"output", "T", "[num_segments, ...]"};
 constexpr TypeList<int16_t, int32_t, int64_t> kIdTypes;
 
 /// The sizes of a row: what is left of the shape after those of the ids.
-template <InputPort P>
-Result<std::vector<int64_t>> RowDims(PlanContext& ctx, const P& port) {
+Result<std::vector<int64_t>> RowDims(PlanContext& ctx, const InputPort auto& port) {
   const Shape &shape = ctx.shape(port), &ids = ctx.shape(segment_ids);
   bool fits = ids.rank() <= shape.rank();
   for (int d = 0; fits && d < ids.rank(); ++d) fits = ids[d] == shape[d];
@@ -90,8 +89,7 @@ constexpr Out<0> sums{"output", "T", "the shape of like"};
 constexpr Attr<std::string> scale{"scale", "one", "divide by the number of rows with the id (mean), or by its root (sqrt_n)",
                                   "one|mean|sqrt_n"};
 
-template <class... P>
-auto DeclareInternal(const char* name, const char* summary, const P&... ports) {
+auto DeclareInternal(const char* name, const char* summary, const auto&... ports) {
   return Block(name, summary).Ports(ports...).Attrs(scale).Types("T", kFloats + kComplexes).Types("Tindices", kIdTypes).Internal();
 }
 
@@ -144,11 +142,9 @@ constexpr auto RunSpread = [](const SpreadParameters& p, RunContext& ctx) {
   WidenIds(p.id_type, ctx.in<std::byte>(segment_ids).data(), p.ids, ids, segments);
   const void* rows = p.scale.Apply({ids, static_cast<size_t>(p.ids)}, ctx.in<std::byte>(values).data(), scratch, ctx.workers());
   std::byte* to = ctx.out<std::byte>(spread).data();
-  ctx.workers().For(p.ids, 32768 / inner, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      if (ids[i] >= 0 && ids[i] < segments) p.moves->copy(static_cast<const std::byte*>(rows) + ids[i] * bytes, to + i * bytes, inner);
-      else p.moves->fill(to + i * bytes, inner, nullptr);
-    }
+  kernels::ForEach(ctx.workers(), p.ids, 32768 / inner, [&](int64_t i) {
+    if (ids[i] >= 0 && ids[i] < segments) p.moves->copy(static_cast<const std::byte*>(rows) + ids[i] * bytes, to + i * bytes, inner);
+    else p.moves->fill(to + i * bytes, inner, nullptr);
   });
 };
 

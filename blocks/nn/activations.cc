@@ -70,8 +70,6 @@ struct SoftsignGradFunction {
   }
 };
 
-// ---- declarations ------------------------------------------------------------------------------------------------------------
-
 constexpr In<0> features{"features", "T", "any shape"};
 constexpr Out<0> activations{"activations", "T", "the shape of features"};
 
@@ -86,8 +84,7 @@ GradientValue GradOf(GradientBuilder& g, const char* block, const In<1>& value_p
 }
 
 /// Its gradient is `grad_block` of the activations, where `from_result`, or of the features, at `value_port`.
-template <class Types, class Run>
-BlockDef Activation(const char* name, const char* summary, Types types, Run run, const char* grad_block, const In<1>& value_port,
+BlockDef Activation(const char* name, const char* summary, auto types, auto run, const char* grad_block, const In<1>& value_port,
                     bool from_result) {
   const auto gradient = [=](GradientBuilder& g) -> Status {
     g.Set(features, GradOf(g, grad_block, value_port, g.grad(activations), from_result ? g.out(activations) : g.in(features)));
@@ -99,8 +96,7 @@ BlockDef Activation(const char* name, const char* summary, Types types, Run run,
 /// The gradient of a gradient with respect to the features or activations that it is of; `grad` is that of the backprops.
 using Second = Term (*)(Term gradient, Term value, Term grad);
 
-template <class Types>
-auto ActivationGrad(const char* name, const char* summary, Types types, const In<1>& value_port, Second of_value) {
+auto ActivationGrad(const char* name, const char* summary, auto types, const In<1>& value_port, Second of_value) {
   const auto gradient = [=](GradientBuilder& g) -> Status {
     const Term value{&g, g.in(value_port)}, grad{&g, g.grad(backprops)};
     if (g.wanted(gradients)) g.Set(gradients, GradOf(g, name, value_port, grad, value));

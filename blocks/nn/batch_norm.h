@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 
 #include "blocks/kernels/channel/moments.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -19,8 +20,7 @@ inline constexpr int64_t kNormTaskElements = 32 * 1024;
 inline bool ChannelsFirst(Layout layout) { return layout == Layout::NCHW || layout == Layout::NCDHW; }
 
 /// That the port has the rank of the layout.
-template <InputPort P>
-Status CheckNormRank(const PlanContext& ctx, const P& port, Layout layout) {
+Status CheckNormRank(const PlanContext& ctx, const InputPort auto& port, Layout layout) {
   const int rank = layout == Layout::NDHWC || layout == Layout::NCDHW ? 5 : 4;
   if (ctx.shape(port).rank() == rank) return {};
   return ctx.Error(port, "needs rank ", rank, " for ", EnumTexts<Layout>::values[static_cast<int>(layout)], ", found ", ctx.shape(port));
@@ -90,8 +90,7 @@ struct NormCut {
 };
 
 /// That each port has one element for each channel.
-template <InputPort... P>
-Status CheckPerChannel(const PlanContext& ctx, int64_t channels, const P&... ports) {
+Status CheckPerChannel(const PlanContext& ctx, int64_t channels, const InputPort auto&... ports) {
   Status status;
   ((status = status.ok() ? CheckVector(ctx, ports, channels, "channel") : std::move(status)), ...);
   return status;
@@ -116,26 +115,21 @@ class NormScratch {
 
 /// Calls body(task) for each task. Backwards where an earlier pass went forwards: what a thread had last is still in its cache. Each thread
 /// begins with a range of neighbouring tasks (Workers give them so), and goes through that one backwards.
-template <class Body>
-void ForTasks(RunContext& ctx, const kernels::ChannelPartition& cut, bool backwards, Body&& body) {
+void ForTasks(RunContext& ctx, const kernels::ChannelPartition& cut, bool backwards, auto&& body) {
   const int64_t tasks = cut.tasks(), ranges = std::min<int64_t>(ctx.workers().threads(), tasks);
-  ctx.workers().For(tasks, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t range = ((task + 1) * ranges - 1) / tasks;
-      body(backwards ? tasks * range / ranges + tasks * (range + 1) / ranges - 1 - task : task);
-    }
+  kernels::ForEach(ctx.workers(), tasks, 1, [&](int64_t task) {
+    const int64_t range = ((task + 1) * ranges - 1) / tasks;
+    body(backwards ? tasks * range / ranges + tasks * (range + 1) / ranges - 1 - task : task);
   });
 }
 
 /// Calls body(first, end) for the channels [first, end), at most kMergeChannels at a time.
-template <class Body>
-void InMerges(int64_t first, int64_t end, Body&& body) {
+void InMerges(int64_t first, int64_t end, auto&& body) {
   for (; first < end; first += kernels::kMergeChannels) body(first, std::min<int64_t>(end, first + kernels::kMergeChannels));
 }
 
 /// The same for all channels of which `blocks` partial results are merged; on all threads where that is worth it.
-template <class Body>
-void ForChannels(RunContext& ctx, int64_t channels, int64_t blocks, Body&& body) {
+void ForChannels(RunContext& ctx, int64_t channels, int64_t blocks, auto&& body) {
   constexpr int64_t kTask = 4 * 1024, kRoot = 4, kBlock = 2;  // about the cycles of a task, of a channel's roots and quotients, of a block
   const int64_t merges = DivideUp(channels, kernels::kMergeChannels);
   const int64_t tasks = std::clamp<int64_t>(channels * (blocks * kBlock + kRoot) / kTask, 1, std::max<int64_t>(1, merges));
@@ -143,10 +137,8 @@ void ForChannels(RunContext& ctx, int64_t channels, int64_t blocks, Body&& body)
   ctx.workers().For(channels, grain, [&](int64_t begin, int64_t end) { InMerges(begin, end, body); });
 }
 
-/// Two passes over memory with something between them: first_pass(task) and last_pass(task) for all tasks, finish(first, end) for all
-/// channels. Stores past the cache are waited for here.
-template <class First, class Finish, class Last>
-void TwoPasses(RunContext& ctx, const NormCut& norm, First&& first_pass, Finish&& finish, Last&& last_pass) {
+/// first_pass(task) for all tasks, finish(first, end) for all channels, last_pass(task) for all; waits for stores past the cache.
+void TwoPasses(RunContext& ctx, const NormCut& norm, auto&& first_pass, auto&& finish, auto&& last_pass) {
   const kernels::ChannelPartition& cut = norm.cut;
   if (!norm.in_groups) {
     ForTasks(ctx, cut, false, first_pass);

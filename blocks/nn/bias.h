@@ -11,8 +11,7 @@ namespace weft::blocks {
 inline constexpr auto kBiasTypes = kNumbers + kQuantized;
 
 /// The tensor at `port` as [outer, channels, inner]: the last axis is the channel of NHWC, axis 1 that of NCHW.
-template <InputPort P>
-Result<kernels::ChannelBox> BoxOf(const PlanContext& ctx, const P& port, Layout layout) {
+Result<kernels::ChannelBox> BoxOf(const PlanContext& ctx, const InputPort auto& port, Layout layout) {
   const Shape& shape = ctx.shape(port);
   const int least = layout == Layout::NCHW ? 3 : 2;
   if (shape.rank() < least) {

@@ -3,6 +3,7 @@
 #include "blocks/kernels/channel/sums.h"
 #include "blocks/kernels/reduce/sum.h"
 #include "blocks/kernels/simd/widen.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/nn/bias.h"
 #include "weft/block/block.h"
 
@@ -79,11 +80,9 @@ void SumChannels(const kernels::ChannelPartition& cut, RunContext& ctx, const T*
   const kernels::SumByChannel<T> sums{x, partial};
   const int64_t channels = cut.box.channels;
   const auto finish = [&](int64_t first, int64_t end) { JoinSums(cut, partial, first, end, to); };
-  ctx.workers().For(cut.tasks(), Grain(cut), [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) {
-      sums.Run(cut, task);
-      if (cut.blocks == 1 && !results) finish(task * cut.tile, std::min(channels, (task + 1) * cut.tile));
-    }
+  kernels::ForEach(ctx.workers(), cut.tasks(), Grain(cut), [&](int64_t task) {
+    sums.Run(cut, task);
+    if (cut.blocks == 1 && !results) finish(task * cut.tile, std::min(channels, (task + 1) * cut.tile));
   });
   constexpr int64_t kJoined = 16 * 1024;  // partial sums that are worth a task
   if (cut.blocks != 1) ctx.workers().For(channels, std::max<int64_t>(64, kJoined / std::max<int64_t>(1, cut.blocks)), finish);

@@ -238,6 +238,5 @@ void InputGradient::Run(const T* filter, const T* gradient, T* out, Accumulator<
 #define WEFT_INSTANTIATE(T) template void InputGradient::Run(const T*, const T*, T*, Accumulator<T>*, Workers&) const;
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
-#undef WEFT_INSTANTIATE
 
 }  // namespace weft::blocks

@@ -226,8 +226,6 @@ void Gradient(GradientBuilder& g) {
 }
 }  // namespace by_filter
 
-// ---- declarations --------------------------------------------------------------------------------------------------------------
-
 constexpr char kGroups[] =
     "Where the pictures have more channels than the filter's in_channels, they come in groups, each with its share of the output channels. "
     "half and bfloat16 are summed in float.";

@@ -70,8 +70,7 @@ void Gradient(GradientBuilder& g) {
 }
 
 /// By input or filter, `of`; in output 0.
-template <class P>
-Result<Dilation> PlanGradient(PlanContext& ctx, const P& of) {
+Result<Dilation> PlanGradient(PlanContext& ctx, const auto& of) {
   WEFT_ASSIGN_OR_RETURN(const Geometry g, PlanGeometry(ctx, false));
   WEFT_RETURN_IF_ERROR(CheckShape(ctx, out_backprop, g.pooled, "the output"));
   ctx.set(output, ctx.shape(of));
@@ -97,8 +96,7 @@ constexpr auto RunGradient = []<class T>(const Dilation& d, RunContext& ctx) {
   }
 };
 
-template <class... Ports>
-auto Declare(const char* name, const char* summary, const Ports&... ports) {
+auto Declare(const char* name, const char* summary, const auto&... ports) {
   return Block(name, summary).Ports(input, filter, ports...).Types("T", kReals).Attrs(strides, rates, padding);
 }
 

@@ -135,8 +135,7 @@ struct Backward {
   }
 
   /// Sets the windows of an axis, where the sequence can be that of a pooling.
-  template <class P>
-  static Status SetWindows(const RunContext& ctx, const P& port, kernels::SequenceAxis& axis) {
+  static Status SetWindows(const RunContext& ctx, const auto& port, kernels::SequenceAxis& axis) {
     const auto starts = ctx.in<int64_t>(port);
     for (size_t i = 0; i < starts.size(); ++i) {
       if (starts[i] >= (i == 0 ? 0 : starts[i - 1] + 1) && starts[i] <= axis.in) continue;

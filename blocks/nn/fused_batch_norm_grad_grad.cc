@@ -76,16 +76,14 @@ class Work {
   auto Parameters(Of... of) const { return std::array<const float*, sizeof...(Of)>{parameter(of)...}; }
   void Set(int i, int64_t c, double value) const { parameter(i)[c] = static_cast<float>(value); }
   double Get(int i, int64_t c) const { return parameter(i)[c]; }
-  template <class S>
-  void SetReciprocals(const S* variances, int64_t first, int64_t end) const {
+  void SetReciprocals(const auto* variances, int64_t first, int64_t end) const {
     double reciprocal[kernels::kMergeChannels];
     ReciprocalDeviations(variances, end - first, plan_.epsilon, reciprocal);
     for (int64_t c = first; c < end; ++c) Set(kReciprocal, c, reciprocal[c - first]);
   }
   double count() const { return static_cast<double>(cut_.box.per_channel()); }
 
-  template <class Body>
-  void EachChannel(Body&& body, int sum) const {
+  void EachChannel(auto&& body, int sum) const {
     ForChannels(ctx_, cut_.box.channels, cut_.blocks, [&](int64_t first, int64_t end) {
       double total[kernels::kMergeChannels];
       kernels::AddBlocks(cut_, plan_.scratch.sum(ctx_, sum), first, end, total);

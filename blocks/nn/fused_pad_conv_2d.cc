@@ -50,8 +50,7 @@ struct Parameters {
   std::string implementation() const { return conv.implementation(); }
 };
 
-template <class P>
-Status ReadMirroring(const PlanContext& ctx, const P& paddings, MirroredAxis& height, MirroredAxis& width) {
+Status ReadMirroring(const PlanContext& ctx, const auto& paddings, MirroredAxis& height, MirroredAxis& width) {
   const Shape& shape = ctx.value(paddings).shape();
   if (shape != Shape{4, 2}) return ctx.Error(paddings, "needs shape [4,2], found ", shape);
   const Ints numbers = ctx.ints(paddings);
@@ -74,8 +73,7 @@ Status ReadMirroring(const PlanContext& ctx, const P& paddings, MirroredAxis& he
 }
 
 /// Everything but the sizes of the resized pictures, which `p` has.
-template <class Paddings, class Filter>
-Result<Parameters> PlanPadded(PlanContext& ctx, Parameters p, const Paddings& paddings, const Filter& filter) {
+Result<Parameters> PlanPadded(PlanContext& ctx, Parameters p, const auto& paddings, const auto& filter) {
   const Shape& pictures = ctx.shape(input);
   WEFT_RETURN_IF_ERROR(ReadMirroring(ctx, paddings, p.height, p.width));
   p.batch = pictures[0];

@@ -1,7 +1,6 @@
 // LRN and LRNGrad: each element divided by a power of the squares around it, along the channels.
 #include <Eigen/Core>
 #include <algorithm>
-#include <cmath>
 
 #include "blocks/gradient_block.h"
 #include "blocks/kernels/simd/widen.h"
@@ -27,8 +26,7 @@ struct Parameters {
 };
 
 /// Of rows of channels in `port`; the output is of its shape.
-template <InputPort P>
-Result<Parameters> PlanRows(PlanContext& ctx, const P& port) {
+Result<Parameters> PlanRows(PlanContext& ctx, const InputPort auto& port) {
   const Shape& shape = ctx.shape(port);
   if (shape.rank() != 4) return ctx.Error(port, "needs rank 4, found shape ", shape);
   const int64_t channels = shape[3], radius = ctx.attr(depth_radius);
@@ -44,8 +42,7 @@ constexpr int64_t kChunk = 128;
 using Chunk = Eigen::Array<float, kChunk, 1>;
 
 /// sums[c] = the sum of term(j) over the channels j from first + c - radius to first + c + radius that there are, for c < width.
-template <class Term>
-void SumWindow(const Parameters& p, int64_t first, int64_t width, double* sums, kernels::StopCheck& stop, Term&& term) {
+void SumWindow(const Parameters& p, int64_t first, int64_t width, double* sums, kernels::StopCheck& stop, auto&& term) {
   std::fill(sums, sums + width, 0.0);
   for (int64_t offset = -p.radius; offset <= p.radius; ++offset) {
     if (stop(width)) return;
@@ -56,8 +53,7 @@ void SumWindow(const Parameters& p, int64_t first, int64_t width, double* sums, 
 
 /// Calls f(first element of the row, first channel, width, norms, stop) for chunks of channels of the rows of x: norms[c] = bias + alpha *
 /// the squares around channel first + c; the rest is 1.
-template <class T, class F>
-void ForNorms(const Parameters& p, const T* x, Workers& workers, F&& f) {
+void ForNorms(const Parameters& p, const auto* x, Workers& workers, auto&& f) {
   if (p.rows == 0) return;
   const int64_t cost = p.channels * (2 * p.radius + 16);
   workers.For(p.rows, 32768 / cost, [&](int64_t begin, int64_t end) {

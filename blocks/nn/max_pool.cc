@@ -57,8 +57,7 @@ constexpr auto Run3D = []<class T>(const Pooling& p, RunContext& ctx) {
 };
 
 /// orig_output must be what the pooling gives, and grad of the shape of `from`; the output is of the shape of `to`.
-template <class From, class To>
-Result<Pooling> PlanGradient(PlanContext& ctx, const PoolingSettings& settings, const From& from, const To& to) {
+Result<Pooling> PlanGradient(PlanContext& ctx, const PoolingSettings& settings, const auto& from, const auto& to) {
   WEFT_ASSIGN_OR_RETURN(const PerAxis window, ReadPerAxis(ksize.name, settings.ksize, settings.order));
   if (window.channel > 1) {
     return Unsupported("needs 1 for channels: pooling over channels has no gradient, found ", window.channel).WithPort(ksize.name);

@@ -107,16 +107,13 @@ constexpr auto RunGradient = []<class T>(const Parameters& p, RunContext& ctx) -
   T* const to = ctx.out<T>(scattered).data();
   const void* const at = ctx.in<std::byte>(indices).data();
   std::atomic<bool> bad = false;
-  ctx.workers().For(p.pictures, p.grain(), [&](int64_t begin, int64_t end) {
-    kernels::StopCheck stop(ctx.workers());
-    for (int64_t picture = begin; picture < end; ++picture) {
-      if constexpr (kScatter) std::fill_n(to + picture * p.elements, p.elements, T(0));
-      for (int64_t window = 0; window < p.windows && !stop(4); ++window) {
-        const int64_t element = p.Element(at, picture, window), pooled = picture * p.windows + window;
-        if (element < 0) bad.store(true, std::memory_order_relaxed);
-        else if constexpr (kScatter) to[element] = WrapAdd(to[element], from[pooled]);
-        else to[pooled] = from[element];
-      }
+  kernels::ForEach(ctx.workers(), p.pictures, p.grain(), [&](int64_t picture, kernels::StopCheck& stop) {
+    if constexpr (kScatter) std::fill_n(to + picture * p.elements, p.elements, T(0));
+    for (int64_t window = 0; window < p.windows && !stop(4); ++window) {
+      const int64_t element = p.Element(at, picture, window), pooled = picture * p.windows + window;
+      if (element < 0) bad.store(true, std::memory_order_relaxed);
+      else if constexpr (kScatter) to[element] = WrapAdd(to[element], from[pooled]);
+      else to[pooled] = from[element];
     }
   });
   return bad ? RefuseIndices(p, ctx, at) : Status();

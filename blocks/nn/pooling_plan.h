@@ -46,8 +46,7 @@ struct PoolingSettings {
   bool may_have_none = false;  // as in WindowSettings
   bool sizes_first = false;    // a window of less than 1 is invalid_argument for the batch too, where another than 1 is unsupported
 };
-/// The settings of a block with ksize, strides and padding; what EXPLICIT padding needs is the caller's. Without an order that of
-/// data_format.
+/// The settings of a block with ksize, strides and padding, but those of EXPLICIT padding; the order is data_format's unless given.
 PoolingSettings ReadPooling(const PlanContext& ctx, PictureOrder order);
 PoolingSettings ReadPooling(const PlanContext& ctx);
 

@@ -88,12 +88,10 @@ constexpr auto Run = [](const Norm& norm, RunContext& ctx) {
   const uint8_t* from = ctx.in<uint8_t>(t).data();
   int32_t* to = ctx.out<int32_t>(result).data();
   const int64_t grain = std::max<int64_t>(1, kQuantizedGrain / 4 / std::max<int64_t>(norm.channels, 1));
-  ctx.workers().For(norm.pixels, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t p = begin; p < end; ++p) {
-      for (int64_t c = 0; c < norm.channels; ++c) {
-        const int64_t i = p * norm.channels + c;
-        to[i] = WrapAdd(WrapMultiply(wide[from[i]], scale[c]) / one, offset[c]);
-      }
+  kernels::ForEach(ctx.workers(), norm.pixels, grain, [&](int64_t p) {
+    for (int64_t c = 0; c < norm.channels; ++c) {
+      const int64_t i = p * norm.channels + c;
+      to[i] = WrapAdd(WrapMultiply(wide[from[i]], scale[c]) / one, offset[c]);
     }
   });
   SetRange(ctx, result_ends, kResultRange);

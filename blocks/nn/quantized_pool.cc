@@ -48,8 +48,7 @@ constexpr auto RunAverage = []<class T>(const Pooling& p, RunContext& ctx) {
   SetRange(ctx, output_ends, RangeOf(ctx, ends));
 };
 
-template <class Plan, class Run>
-BlockDef Declare(const char* name, const char* summary, const char* details, Plan plan, Run run) {
+BlockDef Declare(const char* name, const char* summary, const char* details, auto plan, auto run) {
   return Block(name, summary)
       .Details(details)
       .Ports(input, ends.min, ends.max, output, output_ends.min, output_ends.max).Types("T", kQuantizedBytes)

@@ -37,8 +37,8 @@ void Cut(RunContext& ctx, QuantizedRange range, const float* top) {
   const T high = static_cast<T>(top == nullptr ? kLimits.highest : kernels::ClampedLevelOf(*top, range, kLimits));
   const auto from = ctx.in<T>(features);
   const auto to = ctx.out<T>(activations);
-  ctx.workers().For(static_cast<int64_t>(from.size()), 2 * kQuantizedGrain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[i] = std::min(std::max(from[i], low), high);
+  kernels::ForEach(ctx.workers(), static_cast<int64_t>(from.size()), 2 * kQuantizedGrain, [&](int64_t i) {
+    to[i] = std::min(std::max(from[i], low), high);
   });
   SetRange(ctx, activations_ends, range);
 }
@@ -53,8 +53,7 @@ constexpr auto RunX = []<class T>(const NoParameters&, RunContext& ctx) {
   Cut<T>(ctx, RangeOf(ctx, ends_behind), &top);
 };
 
-template <class Plan, class Run, class... Ports>
-BlockDef Declare(const char* name, const char* summary, Plan plan, Run run, const Ports&... ports) {
+BlockDef Declare(const char* name, const char* summary, auto plan, auto run, const auto&... ports) {
   return Block(name, summary)
       .Details("The range stays as it is.")
       .Ports(ports..., activations, activations_ends.min, activations_ends.max).Types("Tinput", kQuantized)

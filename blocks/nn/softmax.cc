@@ -43,8 +43,8 @@ void ForRows(const Rows& rows, RunContext& ctx, void (*row)(const T*, int64_t, T
   if (rows.count == 0) return;  // the bytes of a row that is not there may not be countable
   const T* in = ctx.in<T>(logits).data();
   T* out = ctx.out<T>(output).data();
-  ctx.workers().For(rows.count, Grain(rows.size), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) row(in + r * rows.size, rows.size, out + r * rows.size, &ctx.workers());
+  kernels::ForEach(ctx.workers(), rows.count, Grain(rows.size), [&](int64_t r) {
+    row(in + r * rows.size, rows.size, out + r * rows.size, &ctx.workers());
   });
 }
 constexpr auto Run = []<class T>(const Rows& rows, RunContext& ctx) { ForRows<T>(rows, ctx, kernels::Softmax<T>); };
@@ -71,8 +71,7 @@ Term SpreadOverClasses(GradientBuilder& g, GradientValue loss_grad) {
 
 /// The gradient of the logits, [batch, classes]: what comes through the loss, backprop times its gradient, and what comes through backprop
 /// itself. At least one of the two has a gradient.
-template <class Logits>
-GradientValue FeaturesGradient(GradientBuilder& g, const Logits& logits) {
+GradientValue FeaturesGradient(GradientBuilder& g, const auto& logits) {
   GradientValue total;
   if (g.grad(loss).valid()) total = SpreadOverClasses(g, g.grad(loss)) * Term{&g, g.out(backprop)};
   if (!g.grad(backprop).valid()) return total;
@@ -189,11 +188,9 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) -> Status
       }
     }
     if (!status.ok()) return;
-    ctx.workers().For(p.rows, Grain(p.classes), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        CrossEntropyRow(from + r * p.classes, p.classes, static_cast<int64_t>(label[r]), losses + r, gradients + r * p.classes,
-                        ctx.workers());
-      }
+    kernels::ForEach(ctx.workers(), p.rows, Grain(p.classes), [&](int64_t r) {
+      CrossEntropyRow(from + r * p.classes, p.classes, static_cast<int64_t>(label[r]), losses + r, gradients + r * p.classes,
+                      ctx.workers());
     });
   });
   return status;

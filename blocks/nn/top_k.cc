@@ -74,8 +74,7 @@ uint64_t KeyOf(T x) {
 constexpr int64_t kTile = 16384;  // elements that are chosen, or sorted, between two looks at whether the run is to end
 
 /// The k first elements of a row in the order of Entry, k > 0. Leaves when the run is to end.
-template <class T>
-void ChooseRow(const T* row, int64_t size, int64_t k, Entry* chosen, const Workers& workers) {
+void ChooseRow(const auto* row, int64_t size, int64_t k, Entry* chosen, const Workers& workers) {
   kernels::ForTiles(workers, k, kernels::kItemsBetweenLooks, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) chosen[i] = {KeyOf(row[i]), i};
   });
@@ -113,8 +112,8 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   });
   Dispatch(p.index_type, kIndexTypes, [&]<class I>() {
     const auto out = ctx.out<I>(indices);
-    ctx.workers().For(static_cast<int64_t>(out.size()), 65536, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) out[static_cast<size_t>(i)] = static_cast<I>(entries[i].index);
+    kernels::ForEach(ctx.workers(), static_cast<int64_t>(out.size()), 65536, [&](int64_t i) {
+      out[static_cast<size_t>(i)] = static_cast<I>(entries[i].index);
     });
   });
 };
@@ -183,8 +182,7 @@ constexpr auto RunPlaces = [](const Places& p, RunContext& ctx) {
 };
 
 /// Without its plan.
-template <class... Ports>
-auto DeclarePlaces(const char* name, const char* summary, const Ports&... ports) {
+auto DeclarePlaces(const char* name, const char* summary, const auto&... ports) {
   return Block(name, summary).Ports(ports...).Types("T", kReals).Types("index_type", kIndexTypes).Internal();
 }
 
@@ -225,10 +223,8 @@ constexpr auto RunInTop = []<class T>(const InTopParameters& p, RunContext& ctx)
   const float* rows = ctx.in<float>(predictions).data();
   const T* target = ctx.in<T>(targets).data();
   const auto out = ctx.out<bool>(precision);
-  ctx.workers().For(static_cast<int64_t>(out.size()), 32768 / std::max<int64_t>(p.classes, 1), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      out[r] = IsInTop(rows + r * p.classes, p.classes, static_cast<int64_t>(target[r]), p.k, ctx.workers());
-    }
+  kernels::ForEach(ctx.workers(), static_cast<int64_t>(out.size()), 32768 / std::max<int64_t>(p.classes, 1), [&](int64_t r) {
+    out[r] = IsInTop(rows + r * p.classes, p.classes, static_cast<int64_t>(target[r]), p.k, ctx.workers());
   });
 };
 

@@ -9,8 +9,7 @@
 namespace weft::blocks {
 
 /// The shape that a vector of `rank` sizes says.
-template <InputPort P>
-Result<Shape> ShapeOfSizes(const PlanContext& ctx, const P& port, int rank) {
+Result<Shape> ShapeOfSizes(const PlanContext& ctx, const InputPort auto& port, int rank) {
   WEFT_RETURN_IF_ERROR(CheckVector(ctx, port, rank, "axis"));
   return AtPort(port, Shape::Make(ctx.ints(port)));
 }
@@ -58,8 +57,7 @@ struct WindowSettings {
   bool may_have_none = false;  // a window that is larger than the picture by less than two strides gives no output, and no error
 };
 
-/// The axes for pictures of `shape` under windows of the given sizes. invalid_argument, placed at `port`, where a window does not fit
-/// or a size overflows.
+/// The axes for pictures under windows of these sizes. invalid_argument at `port` where a window does not fit or a size overflows.
 Result<kernels::WindowAxes> MakeWindowAxes(const WindowSettings& settings, const Shape& shape, const std::array<int64_t, 3>& window,
                                            const char* port);
 

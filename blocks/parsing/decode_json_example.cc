@@ -40,8 +40,7 @@ class Translator {
     return lexer_.Fail(Cat("a field that tensorflow.Example has, not '", key.substr(0, 60), "'"));
   }
   /// take(message), written as a field; a null is left out.
-  template <class Take>
-  bool TakeMessage(uint32_t number, std::string& out, const Take& take) {
+  bool TakeMessage(uint32_t number, std::string& out, const auto& take) {
     if (lexer_.Peek() == json::Kind::kNull) return lexer_.SkipNull();
     std::string message;
     if (!take(message)) return false;

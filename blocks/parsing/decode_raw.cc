@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -63,20 +64,17 @@ constexpr auto Run = [](const Parameters& p, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(weft::Tensor tensor, ctx.Allocate(p.dtype, std::move(shape)));
   auto* to = static_cast<std::byte*>(tensor.data());
   const int64_t grain = 1 + (int64_t{1} << 18) / static_cast<int64_t>(length + 1);
-  ctx.workers().For(static_cast<int64_t>(strings.size()), grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      std::byte* row = to + static_cast<size_t>(i) * length;
-      constexpr int64_t kTile = int64_t{1} << 20;  // bytes; a multiple of every word
-      ctx.workers().For(static_cast<int64_t>(length), kTile, [&](int64_t first, int64_t last) {
-        const auto size = static_cast<size_t>(last - first);
-        std::memcpy(row + first, strings[i].data() + first, size);
-        if (p.reverse) Reverse(row + first, size, p.word);
-        if (p.dtype == DType::kBool) MakeBools(row + first, size);
-      });
-    }
+  kernels::ForEach(ctx.workers(), static_cast<int64_t>(strings.size()), grain, [&](int64_t i) {
+    std::byte* row = to + static_cast<size_t>(i) * length;
+    constexpr int64_t kTile = int64_t{1} << 20;  // bytes; a multiple of every word
+    ctx.workers().For(static_cast<int64_t>(length), kTile, [&](int64_t first, int64_t last) {
+      const auto size = static_cast<size_t>(last - first);
+      std::memcpy(row + first, strings[i].data() + first, size);
+      if (p.reverse) Reverse(row + first, size, p.word);
+      if (p.dtype == DType::kBool) MakeBools(row + first, size);
+    });
   });
-  ctx.Emit(output, std::move(tensor));
-  return {};
+  return Emitted(ctx, output, std::move(tensor));
 };
 
 }  // namespace

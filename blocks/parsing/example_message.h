@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 #include "blocks/kernels/stop_check.h"
@@ -76,8 +75,7 @@ constexpr uint8_t Fixed32Tag(uint32_t field) { return static_cast<uint8_t>(field
 enum class Kind : uint8_t { kNone = 0, kBytes = 1, kFloat = 2, kInt64 = 3 };
 
 /// Calls entry(key, feature) for each feature of an Example, in their order.
-template <class Entry>
-bool ForFeatures(std::string_view message, kernels::StopCheck& stop, const Entry& entry);
+bool ForFeatures(std::string_view message, kernels::StopCheck& stop, const auto& entry);
 
 /// Takes the kind off the front of a Feature: kNone of one without a list. False where it begins otherwise.
 inline bool TakeKind(std::string_view& feature, Kind& kind) {
@@ -92,8 +90,7 @@ inline bool TakeKind(std::string_view& feature, Kind& kind) {
 
 // ---- lists: sink.Put(value) for each value of what follows a kind -----------------------------------------------------------
 
-template <class Sink>
-bool ReadInts(std::string_view feature, Sink& sink, kernels::StopCheck& stop) {
+bool ReadInts(std::string_view feature, auto& sink, kernels::StopCheck& stop) {
   Cursor message(feature), list(feature), packed(feature);
   uint64_t value = 0;
   if (!message.Enter(list)) return false;
@@ -114,8 +111,7 @@ bool ReadInts(std::string_view feature, Sink& sink, kernels::StopCheck& stop) {
 }
 
 /// Packed floats go to sink.PutBytes(bytes, count).
-template <class Sink>
-bool ReadFloats(std::string_view feature, Sink& sink, kernels::StopCheck& stop) {
+bool ReadFloats(std::string_view feature, auto& sink, kernels::StopCheck& stop) {
   Cursor message(feature), list(feature);
   if (!message.Enter(list)) return false;
   if (list.at_end()) return true;
@@ -134,8 +130,7 @@ bool ReadFloats(std::string_view feature, Sink& sink, kernels::StopCheck& stop) 
   return true;
 }
 
-template <class Sink>
-bool ReadStrings(std::string_view feature, Sink& sink, kernels::StopCheck& stop) {
+bool ReadStrings(std::string_view feature, auto& sink, kernels::StopCheck& stop) {
   Cursor message(feature), list(feature);
   if (!message.Enter(list)) return false;
   std::string_view text;
@@ -176,8 +171,7 @@ inline bool TakeEntry(Cursor& item, std::string_view& key, std::string_view& val
   return item.at_end();
 }
 
-template <class Entry>
-bool ForFeatures(std::string_view message, kernels::StopCheck& stop, const Entry& entry) {
+bool ForFeatures(std::string_view message, kernels::StopCheck& stop, const auto& entry) {
   Cursor example(message);
   while (!example.at_end() && !stop()) {
     if (!example.SkipTag(BytesTag(1))) {

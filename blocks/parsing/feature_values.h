@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstring>
-#include <string>
 
 #include "blocks/parsing/example_message.h"
 #include "blocks/string/elements.h"
@@ -20,8 +19,7 @@ constexpr std::string_view KindName(Kind kind) {
 /// Counts values.
 struct CountSink {
   int64_t count = 0;
-  template <class V>
-  void Put(const V&) { ++count; }
+  void Put(const auto&) { ++count; }
   void PutBytes(const char*, int64_t n) { count += n; }
 };
 
@@ -31,8 +29,7 @@ struct StoreSink {
   StoreSink(T* to, int64_t room, const std::shared_ptr<MemoryBudget>& budget, kernels::StopCheck& stop)
       : to(to), room(room), budget(budget), stop(stop) {}
 
-  template <class V>
-  void Put(const V& value) {
+  void Put(const auto& value) {
     if (count++ >= room) return;
     if constexpr (std::is_same_v<T, String>) {
       auto made = MakeString(value, budget, stop);

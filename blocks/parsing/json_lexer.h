@@ -25,16 +25,14 @@ class Lexer {
   bool at_end();
 
   /// visit(key), which takes a value and returns a bool, for each entry of an object.
-  template <class Visit>
-  bool VisitObject(const Visit& visit) {
+  bool VisitObject(const auto& visit) {
     return VisitItems('{', '}', [&] {
       std::string key;
       return TakeKey(key) && Expect(':') && visit(std::string_view(key));
     });
   }
   /// visit(), which takes a value and returns a bool, for each element of an array.
-  template <class Visit>
-  bool VisitArray(const Visit& visit) { return VisitItems('[', ']', visit); }
+  bool VisitArray(const auto& visit) { return VisitItems('[', ']', visit); }
 
   bool TakeString(std::string& value);
   /// The text of a number.
@@ -48,8 +46,7 @@ class Lexer {
  private:
   static constexpr int kDeepest = 100;  // objects and arrays inside of one another
 
-  template <class Item>
-  bool VisitItems(char open, char close, const Item& item) {
+  bool VisitItems(char open, char close, const auto& item) {
     if (!Expect(open)) return false;
     if (++depth_ > kDeepest) return Fail("objects and arrays at most 100 deep");
     for (bool comma = true; !SkipIf(close); comma = SkipIf(',')) {

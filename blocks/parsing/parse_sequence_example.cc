@@ -48,8 +48,7 @@ struct Parameters {
 };
 
 /// As many settings as keys, each key a scalar.
-template <class Keys, class A>
-Status CheckKeys(const PlanContext& ctx, const Keys& keys, const A& setting, size_t found) {
+Status CheckKeys(const PlanContext& ctx, const auto& keys, const auto& setting, size_t found) {
   for (int k = 0; k < ctx.count(keys); ++k) {
     if (!ctx.shape(keys, k).scalar()) return ctx.Error(keys, "needs scalars, found shape ", ctx.shape(keys, k));
   }
@@ -142,8 +141,7 @@ class Parser {
     const std::string_view name = ctx_.in<String>(debug_name)[0];
     return name.empty() ? "" : Cat(" in example ", Quoted(name));
   }
-  template <class P>
-  std::string_view Key(const P& port, int k) const { return ctx_.in<String>(port, k)[0]; }
+  std::string_view Key(const auto& port, int k) const { return ctx_.in<String>(port, k)[0]; }
 
   /// The kind and number of values, which must be of `dtype` where there are any.
   Result<FeatureSize> Measure(std::string_view feature, std::string_view key, DType dtype) {

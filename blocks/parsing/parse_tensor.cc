@@ -23,8 +23,7 @@ constexpr auto Run = [](const DType& dtype, ProduceContext& ctx) -> Status {
   const std::string_view message = ctx.in<String>(serialized)[0];
   WEFT_ASSIGN_OR_RETURN(Tensor tensor,
                         AtPort(serialized, protobuf::TakeTensor(message, dtype, ctx.workers(), ctx.services().budget)));
-  ctx.Emit(output, std::move(tensor));
-  return {};
+  return Emitted(ctx, output, std::move(tensor));
 };
 
 }  // namespace

@@ -50,10 +50,8 @@ class SequenceMessage {
   Status status_;
 };
 
-/// Calls visit(kind, list), which is false for a damaged one, for each list of a feature: the last ones of one kind are its values. False
-/// where it is damaged.
-template <class Visit>
-bool ForLists(std::string_view feature, const Visit& visit) {
+/// Calls visit(kind, list), false for a damaged one, for all lists of a feature, of which the last of a kind counts; false if damaged.
+bool ForLists(std::string_view feature, const auto& visit) {
   protobuf::FieldReader field(feature);
   while (field.Next()) {
     if (field.type() != protobuf::WireType::kBytes || field.number() < 1 || field.number() > 3) continue;

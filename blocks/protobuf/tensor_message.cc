@@ -1,7 +1,6 @@
 #include "blocks/protobuf/tensor_message.h"
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <vector>
 

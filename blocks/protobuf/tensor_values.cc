@@ -1,7 +1,6 @@
 #include "blocks/protobuf/tensor_values.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <iterator>
 
@@ -44,8 +43,7 @@ uint64_t VarintOf(T value) {
 }
 
 /// Calls body(begin, end) for pieces of the elements, until the run is to end.
-template <class Body>
-bool ForPieces(int64_t count, const Workers* workers, Body&& body) {
+bool ForPieces(int64_t count, const Workers* workers, auto&& body) {
   constexpr int64_t kPiece = kernels::kItemsBetweenLooks;
   for (int64_t begin = 0; begin < count; begin += kPiece) {
     if (begin > 0 && workers != nullptr && workers->Stopped()) return false;
@@ -76,8 +74,7 @@ class StringCopy {
  public:
   explicit StringCopy(const Workers* workers) : workers_(workers) {}
   /// Calls take(piece) for the pieces of the bytes. False where it left.
-  template <class Take>
-  bool operator()(std::string_view bytes, Take&& take) {
+  bool operator()(std::string_view bytes, auto&& take) {
     while (!bytes.empty()) {
       if (left_ == 0) {
         if (workers_ != nullptr && workers_->Stopped()) return false;

@@ -29,8 +29,7 @@ bool IsWholeField(uint32_t number, std::string_view bytes, const Workers& worker
 uint64_t ValuesSize(DType dtype, const void* elements, int64_t count, const Workers* workers = nullptr);
 /// Appends the elements in the field of their type; nothing where there are none. Not for handles.
 void PutValues(std::string& out, DType dtype, const void* elements, int64_t count, const Workers* workers = nullptr);
-/// Reads just `count` elements; false where the message is damaged or holds another number of them. Strings count in the budget, which may be
-/// null: resource_exhausted where it refuses.
+/// Reads just `count` elements; false for another number or a damaged message. Strings count in the budget, which may refuse or be null.
 Result<bool> TakeValues(std::string_view message, DType dtype, void* elements, int64_t count, const Workers* workers = nullptr,
                         const std::shared_ptr<MemoryBudget>& budget = nullptr);
 

@@ -11,8 +11,7 @@ namespace weft::blocks::protobuf {
 
 enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kStartGroup = 3, kEndGroup = 4, kFixed32 = 5 };
 
-/// Takes a varint off the front of `bytes`, of at most ten of them; false, with `bytes` anywhere, where there is none. Bits beyond 64 are
-/// dropped, as protobuf does.
+/// Takes a varint of ten bytes at most off `bytes`; false, with `bytes` anywhere, for none. Drops bits beyond 64, as protobuf does.
 bool TakeVarint(std::string_view& bytes, uint64_t& value);
 
 /// The fields of a message, one after another:

@@ -40,8 +40,7 @@ Result<Draws> Plan(PlanContext& ctx) {
 }
 
 /// Sums of the probabilities up to each class, times a constant; classes that are not finite add nothing.
-template <class T>
-void Accumulate(const T* logits, double* sums, int64_t classes, kernels::StopCheck& stop) {
+void Accumulate(const auto* logits, double* sums, int64_t classes, kernels::StopCheck& stop) {
   double greatest = std::numeric_limits<double>::lowest();
   for (int64_t j = 0; j < classes; ++j) {
     if (stop()) return;
@@ -62,25 +61,22 @@ constexpr auto Run = []<class Out>(const Draws& draws, RunContext& ctx) {
   double* all_sums = ctx.scratch<double>().data();
   const int64_t reserved = 2 * ((draws.samples + 3) / 4 * 4);
   const kernels::Philox start = ctx.state<RandomStream>().Reserve(draws.rows * reserved);
-  ctx.workers().For(draws.rows, std::max<int64_t>(4096 / (draws.classes + 4 * draws.samples), 1), [&](int64_t begin, int64_t end) {
-    kernels::StopCheck stop(ctx.workers());
-    for (int64_t row = begin; row < end; ++row) {
-      double* sums = all_sums + row * draws.classes;
-      Dispatch(draws.dtype, kReals, [&]<class T>() {
-        Accumulate(ctx.in<T>(logits).data() + row * draws.classes, sums, draws.classes, stop);
-      });
-      if (stop()) return;
-      // Rows follow one another in the stream, two words a number.
-      kernels::Philox own = start;
-      const int64_t number = row * draws.samples;
-      own.Skip(static_cast<uint64_t>(number / 2));
-      kernels::WordStream words(own);
-      if (number % 2 == 1) words.Unit();
-      for (int64_t i = 0; i < draws.samples; ++i) {
-        if (stop(16)) return;
-        const double at = words.Unit() * sums[draws.classes - 1];
-        to[number + i] = static_cast<Out>(std::upper_bound(sums, sums + draws.classes, at) - sums);
-      }
+  kernels::ForEach(ctx.workers(), draws.rows, std::max<int64_t>(4096 / (draws.classes + 4 * draws.samples), 1), [&](int64_t row, auto& stop) {
+    double* sums = all_sums + row * draws.classes;
+    Dispatch(draws.dtype, kReals, [&]<class T>() {
+      Accumulate(ctx.in<T>(logits).data() + row * draws.classes, sums, draws.classes, stop);
+    });
+    if (stop()) return;
+    // Rows follow one another in the stream, two words a number.
+    kernels::Philox own = start;
+    const int64_t number = row * draws.samples;
+    own.Skip(static_cast<uint64_t>(number / 2));
+    kernels::WordStream words(own);
+    if (number % 2 == 1) words.Unit();
+    for (int64_t i = 0; i < draws.samples; ++i) {
+      if (stop(16)) return;
+      const double at = words.Unit() * sums[draws.classes - 1];
+      to[number + i] = static_cast<Out>(std::upper_bound(sums, sums + draws.classes, at) - sums);
     }
   });
 };

@@ -1,6 +1,5 @@
 // ParameterizedTruncatedNormal: normal numbers between limits, TensorFlow's own for the same seeds.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "blocks/kernels/random/distributions.h"
@@ -27,8 +26,7 @@ struct Batches {
   bool alike = false;   // all batches have the same parameters; limits in a vector of one do not count, as in TensorFlow
 };
 
-template <InputPort P>
-Status CheckParameter(const PlanContext& ctx, const P& port, int64_t batches, bool& single) {
+Status CheckParameter(const PlanContext& ctx, const InputPort auto& port, int64_t batches, bool& single) {
   const Shape& found = ctx.shape(port);
   single = found.scalar() || (found.rank() == 1 && found[0] == 1);
   if (single || (found.rank() == 1 && found[0] == batches)) return {};

@@ -14,16 +14,14 @@ namespace {
 constexpr Attr<DType> size_type{"S", kRequired, "the type of shape"};
 constexpr In<0> shape{"shape", "S", "[rank]: how many numbers for each parameter"};
 
-/// `samples` numbers for each of `parameters`; number i of parameter p is element i * parameters + p of the output and has 256 groups of
-/// the generator, from (p * samples + i) * 256 on, to itself.
+/// `samples` numbers for each parameter p: number i is element i * parameters + p, of 256 groups from (p * samples + i) * 256 on.
 struct Samples {
   Seeds seeds;
   DType parameter_dtype = DType::kInvalid;
   int64_t samples = 0, parameters = 0;
 };
 
-template <InputPort P, OutputPort O>
-Result<Samples> PlanSamples(PlanContext& ctx, const P& parameter, const O& output) {
+Result<Samples> PlanSamples(PlanContext& ctx, const InputPort auto& parameter, const OutputPort auto& output) {
   WEFT_ASSIGN_OR_RETURN(const Shape given, ShapeGiven(ctx, shape));
   std::vector<int64_t> sizes(given.dims().begin(), given.dims().end());
   const auto own = ctx.shape(parameter).dims();

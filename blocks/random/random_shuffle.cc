@@ -1,6 +1,5 @@
 // RandomShuffle: the rows of a tensor in random order, TensorFlow's own for the same seeds.
 #include <algorithm>
-#include <numeric>
 
 #include "blocks/element_moves.h"
 #include "blocks/kernels/random/distributions.h"
@@ -59,10 +58,8 @@ constexpr auto Run = [](const Rows& rows, RunContext& ctx) {
   const auto order = ctx.scratch<uint32_t>().first(static_cast<size_t>(rows.rows));
   if (!Shuffle(order, ctx.state<RandomStream>(), ctx.workers())) return;
   const int64_t bytes = rows.length * moves.size;
-  ctx.workers().For(rows.rows, std::max<int64_t>(32768 / rows.length, 1), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      moves.CopyLong(from + order[static_cast<size_t>(i)] * bytes, to + i * bytes, rows.length, ctx.workers());
-    }
+  kernels::ForEach(ctx.workers(), rows.rows, std::max<int64_t>(32768 / rows.length, 1), [&](int64_t i) {
+    moves.CopyLong(from + order[static_cast<size_t>(i)] * bytes, to + i * bytes, rows.length, ctx.workers());
   });
 };
 

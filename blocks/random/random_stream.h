@@ -67,14 +67,12 @@ Result<ResourceHandle> BindStream(const Seeds& seeds, BindContext& ctx);
 inline constexpr auto kBindStream = [](const auto& parameters, BindContext& ctx) { return BindStream(parameters.seeds, ctx); };
 
 /// A block of numbers that TensorFlow draws for the same seeds; its own attributes follow the seeds.
-template <class... Ports>
-auto RandomBlock(const char* name, const char* summary, const Ports&... ports) {
+auto RandomBlock(const char* name, const char* summary, const auto&... ports) {
   return Block(name, summary).Details(kStreamDetails).Ports(ports...).Attrs(kSeed, kSeed2);
 }
 
 /// The sizes that a vector gives.
-template <InputPort P>
-Result<Shape> ShapeGiven(const PlanContext& ctx, const P& shape) {
+Result<Shape> ShapeGiven(const PlanContext& ctx, const InputPort auto& shape) {
   if (ctx.shape(shape).rank() != 1) return ctx.Error(shape, "needs a vector of sizes, found ", ctx.shape(shape));
   return AtPort(shape, Shape::Make(ctx.ints(shape)));
 }

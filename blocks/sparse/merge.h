@@ -6,6 +6,7 @@
 
 #include "blocks/element_moves.h"
 #include "blocks/kernels/stop_check.h"
+#include "blocks/limits.h"
 #include "blocks/sparse/places.h"
 
 namespace weft::blocks {
@@ -45,8 +46,7 @@ struct Cursor {
 };
 
 /// Goes through the places of both in order; calls visit(place or null of each). Leaves when the run is to end.
-template <class Visit>
-void MergePlaces(Cursor a, Cursor b, const Workers& workers, Visit&& visit) {
+void MergePlaces(Cursor a, Cursor b, const Workers& workers, auto&& visit) {
   kernels::StopCheck stop(workers);
   while (!a.done() || !b.done()) {
     if (stop(2 * a.rank + 4)) return;
@@ -67,8 +67,7 @@ inline Result<Tensor> Shortened(Tensor tensor, int64_t count, ProduceContext& ct
   return part;
 }
 
-/// Writes the places that take(x, y, result) is true for, and their results; gives how many. x and y are the values there, null in a tensor
-/// without the place.
+/// Writes the places for which take(x, y, result) is true, and the results; gives how many. x or y is null where its tensor has no place.
 template <class T, class Take>
 int64_t MergeValues(const Operands& p, ProduceContext& ctx, Tensor& indices, Tensor& values, const Take& take) {
   const int64_t rank = static_cast<int64_t>(p.a.rank());
@@ -85,8 +84,7 @@ int64_t MergeValues(const Operands& p, ProduceContext& ctx, Tensor& indices, Ten
   return count;
 }
 /// Emits what MergeValues gives, for values of one of the types.
-template <class Types, class I, class V, class Take>
-Status EmitMerged(const Operands& p, Types types, ProduceContext& ctx, const I& indices_port, const V& values_port, const Take& take) {
+Status EmitMerged(const Operands& p, auto types, ProduceContext& ctx, const auto& indices_port, const auto& values_port, const auto& take) {
   const int64_t most = p.a.count + p.b.count, rank = static_cast<int64_t>(p.a.rank());  // both have elements in memory
   WEFT_ASSIGN_OR_RETURN(Tensor indices, ctx.Allocate(DType::kInt64, Shape{most, rank}));
   WEFT_ASSIGN_OR_RETURN(Tensor values, ctx.Allocate(p.dtype, Shape{most}));
@@ -94,9 +92,7 @@ Status EmitMerged(const Operands& p, Types types, ProduceContext& ctx, const I& 
   if (ctx.cancelled()) return kernels::RunStopped();
   WEFT_ASSIGN_OR_RETURN(indices, Shortened(std::move(indices), count, ctx));
   WEFT_ASSIGN_OR_RETURN(values, Shortened(std::move(values), count, ctx));
-  ctx.Emit(indices_port, std::move(indices));
-  ctx.Emit(values_port, std::move(values));
-  return {};
+  return Emitted(ctx, indices_port, std::move(indices), values_port, std::move(values));
 }
 
 }  // namespace merge

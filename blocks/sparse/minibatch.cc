@@ -14,11 +14,9 @@ Result<SparseValue> Element(const Minibatch& batch, const int64_t* indices, cons
   const int64_t count = end - begin, rank = static_cast<int64_t>(batch.places.rank()) - 1;
   WEFT_ASSIGN_OR_RETURN(SparseValue element, AllocateSparse(batch.dtype, count, std::span(batch.places.size).subspan(1), budget));
   int64_t* to = element.indices.values<int64_t>().data();
-  workers.For(count, 65536, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      const int64_t* from = indices + (begin + i) * (rank + 1) + 1;
-      std::copy(from, from + rank, to + i * rank);
-    }
+  kernels::ForEach(workers, count, 65536, [&](int64_t i) {
+    const int64_t* from = indices + (begin + i) * (rank + 1) + 1;
+    std::copy(from, from + rank, to + i * rank);
   });
   const auto* from = static_cast<const std::byte*>(values) + begin * static_cast<int64_t>(ElementSize(batch.dtype));
   MovesOf(batch.dtype).CopyLong(from, element.values.data(), count, workers);
@@ -95,11 +93,9 @@ Status EmitStacked(std::span<const SparseValue> tensors, DType dtype, const char
     const SparseValue& tensor = tensors[k];
     const int64_t* from = tensor.indices.values<int64_t>().data();
     const int64_t own = tensor.values.count();
-    ctx.workers().For(own, 65536, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        index[i * (rank + 1)] = static_cast<int64_t>(k);
-        std::copy(from + i * rank, from + (i + 1) * rank, index + i * (rank + 1) + 1);
-      }
+    kernels::ForEach(ctx.workers(), own, 65536, [&](int64_t i) {
+      index[i * (rank + 1)] = static_cast<int64_t>(k);
+      std::copy(from + i * rank, from + (i + 1) * rank, index + i * (rank + 1) + 1);
     });
     MovesOf(dtype).CopyLong(tensor.values.data(), value, own, ctx.workers());
     index += own * (rank + 1);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "blocks/sparse/places.h"
 
@@ -20,8 +19,7 @@ struct Minibatch {
 };
 
 /// The block must be ShapedBy(shape).
-template <class I, class V, class S>
-Result<Minibatch> PlanMinibatch(PlanContext& ctx, const I& indices, const V& values, const S& shape) {
+Result<Minibatch> PlanMinibatch(PlanContext& ctx, const auto& indices, const auto& values, const auto& shape) {
   WEFT_ASSIGN_OR_RETURN(Places places, PlanSparse(ctx, indices, values, shape));
   if (places.rank() < 2) {
     return ctx.Error(shape, "needs 2 sizes or more, that of the batch and those of its elements, found ", places.rank());
@@ -38,8 +36,7 @@ inline constexpr Out<2> shape{"sparse_shape", "DT_INT64", "[rank + 1]: how many 
 }  // namespace stacked
 
 void SetStackedShapes(PlanContext& ctx);
-/// Emits the tensors one after another along a new first axis. invalid_argument at `port` where one is no sparse tensor of that type, or
-/// their ranks differ.
+/// Emits the tensors along a new first axis. invalid_argument at `port` where one is no sparse tensor of that type or rank.
 Status EmitStacked(std::span<const SparseValue> tensors, DType dtype, const char* port, ProduceContext& ctx);
 
 }  // namespace weft::blocks

@@ -96,18 +96,16 @@ struct Sort {
       scratch.parts[axes[a]].shift = BitsOf(axes[a]) > 0 ? shift : 0;
       shift += BitsOf(axes[a]);
     }
-    workers.For(count, kBlock, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        SortedPlace& entry = scratch.from[i];
-        if (first_time) entry.place = i;
-        const int64_t* index = indices + entry.place * rank;
-        uint64_t key = 0;
-        for (int64_t axis : columns) {
-          const KeyPart& part = scratch.parts[axis];
-          key |= (static_cast<uint64_t>(index[axis]) - part.low) << part.shift;
-        }
-        entry.key = key;
+    kernels::ForEach(workers, count, kBlock, [&](int64_t i) {
+      SortedPlace& entry = scratch.from[i];
+      if (first_time) entry.place = i;
+      const int64_t* index = indices + entry.place * rank;
+      uint64_t key = 0;
+      for (int64_t axis : columns) {
+        const KeyPart& part = scratch.parts[axis];
+        key |= (static_cast<uint64_t>(index[axis]) - part.low) << part.shift;
       }
+      entry.key = key;
     });
   }
 

@@ -53,8 +53,7 @@ Status CheckPlaces(const Places& p, const I* indices, int64_t* offsets, Workers&
       .WithPort(p.port);
 }
 
-template <class I>
-Status CheckPlaceOrder(const Places& p, const I* indices, bool once, const Workers& workers) {
+Status CheckPlaceOrder(const Places& p, const auto* indices, bool once, const Workers& workers) {
   const int64_t rank = static_cast<int64_t>(p.rank());
   kernels::StopCheck stop(workers);
   for (int64_t place = 1; place < p.count; ++place) {

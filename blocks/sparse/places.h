@@ -33,8 +33,7 @@ struct Places {
   bool SetStretchedSteps(const Shape& dense);
   /// invalid_argument at the port for the first place outside of the sizes. Writes the offset of each place where `offsets` is given.
   Status Check(const void* indices, int64_t* offsets, Workers& workers) const;
-  /// invalid_argument for the first place that comes before the one in front of it in row-major order, or repeats it where `once` is
-  /// asked for.
+  /// invalid_argument for the first place that is before the one in front of it in row-major order, or, with `once`, repeats it.
   Status CheckOrder(const void* indices, bool once, const Workers& workers) const;
 };
 
@@ -44,8 +43,7 @@ struct SparseValue {
 };
 /// One of these sizes with `count` places, whose indices and values are yet to be written.
 Result<SparseValue> AllocateSparse(DType dtype, int64_t count, std::span<const int64_t> size, const std::shared_ptr<MemoryBudget>& budget);
-template <class I, class V, class S>
-void EmitSparse(ProduceContext& ctx, const I& indices, const V& values, const S& shape, SparseValue value, int k = 0) {
+void EmitSparse(ProduceContext& ctx, const auto& indices, const auto& values, const auto& shape, SparseValue value, int k = 0) {
   ctx.Emit(indices, std::move(value.indices), k);
   ctx.Emit(values, std::move(value.values), k);
   ctx.Emit(shape, std::move(value.shape), k);
@@ -74,23 +72,20 @@ struct PlaceInputs {
 Result<Places> MakePlaces(PlaceInputs inputs, DType index_type, PlaceForms forms);
 
 /// The places of a sparse tensor. The block must be ShapedBy(sizes).
-template <class I, class S>
-Result<Places> PlanPlaces(PlanContext& ctx, const I& indices, const S& sizes, PlaceForms forms = PlaceForms::kMatrix) {
+Result<Places> PlanPlaces(PlanContext& ctx, const auto& indices, const auto& sizes, PlaceForms forms = PlaceForms::kMatrix) {
   const bool vector = ctx.shape(sizes).rank() == 1;
   return MakePlaces({ctx.shape(indices), ctx.shape(sizes), vector ? ctx.ints(sizes) : Ints{}, indices.name, sizes.name}, ctx.dtype(indices), forms);
 }
 
 /// Refuses values that are not one for each place.
-template <class V>
-Status CheckValues(PlanContext& ctx, const Places& places, const V& values) {
+Status CheckValues(PlanContext& ctx, const Places& places, const auto& values) {
   const Shape& found = ctx.shape(values);
   if (found.rank() == 1 && found[0] == places.count) return {};
   return ctx.Error(values, "needs [", places.count, "], a value for each place in ", places.port, ", found ", found);
 }
 
 /// The same for all of indices, sizes and values.
-template <class I, class V, class S>
-Result<Places> PlanSparse(PlanContext& ctx, const I& indices, const V& values, const S& sizes) {
+Result<Places> PlanSparse(PlanContext& ctx, const auto& indices, const auto& values, const auto& sizes) {
   WEFT_ASSIGN_OR_RETURN(Places places, PlanPlaces(ctx, indices, sizes));
   WEFT_RETURN_IF_ERROR(CheckValues(ctx, places, values));
   return places;
@@ -102,21 +97,18 @@ std::string PlaceText(const std::vector<int64_t>& sizes);
 std::optional<int64_t> ProductOf(const std::vector<int64_t>& sizes);
 
 /// Refuses the sizes of a dense tensor whose elements cannot be counted.
-template <class S>
-Status CheckCounted(PlanContext& ctx, const Places& places, const S& sizes) {
+Status CheckCounted(PlanContext& ctx, const Places& places, const auto& sizes) {
   if (ProductOf(places.size)) return {};
   return ctx.Error(sizes, "needs sizes whose product fits 63 bits, found ", places.SizeText());
 }
 
 /// The axis that a number names, which counts from the end where it is negative.
-template <class A>
-Result<int64_t> AxisOf(PlanContext& ctx, int64_t axis, int64_t rank, const A& named) {
+Result<int64_t> AxisOf(PlanContext& ctx, int64_t axis, int64_t rank, const auto& named) {
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
   return ctx.Error(named, "needs an axis in [", -rank, ", ", rank, "), found ", axis);
 }
 
 /// The elements of an input, whatever they are.
-template <class Context, class P>
-const void* BytesOf(const Context& ctx, const P& port) { return ctx.template in<std::byte>(port).data(); }
+const void* BytesOf(const auto& ctx, const auto& port) { return ctx.template in<std::byte>(port).data(); }
 
 }  // namespace weft::blocks

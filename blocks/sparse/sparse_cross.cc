@@ -77,8 +77,7 @@ Result<int64_t> RowsOf(PlanContext& ctx) {
   return std::max<int64_t>(rows, 0);
 }
 
-template <class P>
-Status AddTypes(PlanContext& ctx, const P& port, Crossing& p) {
+Status AddTypes(PlanContext& ctx, const auto& port, Crossing& p) {
   for (DType type : DTypesOf(ctx, port)) {
     if (type == DType::kInt64 && ctx.attr(internal_type) == DType::kString) {
       return ctx.Error(port, "needs strings, as internal_type says, found ", DTypeName(type), "; internal_type_ = DT_INT64 takes both");
@@ -168,8 +167,7 @@ std::optional<int64_t> NextRow(int64_t row, std::vector<Column>& columns, kernel
 }
 
 /// Calls row(number, crosses of the row) for all rows that have some, the columns set to it. Fails where there are more crosses than fit.
-template <class Row>
-Status OverRows(const Crossing& p, std::vector<Column>& columns, const Workers& workers, Row&& row) {
+Status OverRows(const Crossing& p, std::vector<Column>& columns, const Workers& workers, auto&& row) {
   if (std::ranges::any_of(columns, [](const Column& column) { return column.size == 0; })) return {};
   for (Column& column : columns) column.next = column.reached = 0;
   kernels::StopCheck stop(workers);
@@ -278,10 +276,8 @@ constexpr auto Run = [](const Crossing& p, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(crosses.indices, ctx.Allocate(DType::kInt64, Shape{crosses.count, 2}));
   WEFT_ASSIGN_OR_RETURN(crosses.values, ctx.Allocate(p.hashes ? DType::kInt64 : DType::kString, Shape{crosses.count}));
   WEFT_RETURN_IF_ERROR(WriteCrosses(p, columns, crosses, ctx));
-  ctx.Emit(output_indices, std::move(crosses.indices));
-  ctx.Emit(output_values, std::move(crosses.values));
-  ctx.Emit(output_shape, Tensor::Of<int64_t>({p.rows, crosses.widest}));
-  return {};
+  return Emitted(ctx, output_indices, std::move(crosses.indices), output_values, std::move(crosses.values),
+                      output_shape, Tensor::Of<int64_t>({p.rows, crosses.widest}));
 };
 
 }  // namespace

@@ -16,8 +16,7 @@ constexpr In<2> sp_shape{"sp_shape", "DT_INT64", "[rank]: the shape of the spars
 constexpr In<3> dense{"dense", "T", "a shape that can be stretched to sp_shape: sizes equal or 1, from the last axis on"};
 constexpr Out<0> output{"output", "T", "[places]: the values of the result, at the same places"};
 
-template <class D>
-Status SetStretched(PlanContext& ctx, Places& p, const D& from, const char* sizes) {
+Status SetStretched(PlanContext& ctx, Places& p, const auto& from, const char* sizes) {
   if (auto shape = Shape::Make(p.size); !shape.ok()) return std::move(shape).status().WithPort(sizes);
   if (p.SetStretchedSteps(ctx.shape(from))) return {};
   return ctx.Error(from, "needs a shape that can be stretched to ", sizes, " (sizes equal or 1, from the last axis on), found ", ctx.shape(from));
@@ -32,8 +31,7 @@ Result<Places> Plan(PlanContext& ctx) {
 }
 
 /// Calls body(begin, end, offsets) for ranges of the places.
-template <class Body>
-Status OverPlaces(const Places& p, RunContext& ctx, Body&& body) {
+Status OverPlaces(const Places& p, RunContext& ctx, auto&& body) {
   int64_t* offsets = ctx.scratch<int64_t>().data();
   WEFT_RETURN_IF_ERROR(p.Check(BytesOf(ctx, sp_indices), offsets, ctx.workers()));
   ctx.workers().For(p.count, 16384, [&](int64_t begin, int64_t end) { body(begin, end, offsets); });
@@ -115,9 +113,7 @@ constexpr auto RunScatter = []<class T>(const Places& p, RunContext& ctx) -> Sta
   kernels::FillLong(ctx.workers(), totals, size, 0.0);
   kernels::StopCheck stop(ctx.workers());
   for (int64_t i = 0; i < p.count && !stop(4); ++i) totals[offsets[i]] += static_cast<double>(values[i]);
-  ctx.workers().For(size, int64_t{1} << 16, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[static_cast<size_t>(i)] = static_cast<T>(totals[i]);
-  });
+  kernels::ForEach(ctx.workers(), size, int64_t{1} << 16, [&](int64_t i) { to[static_cast<size_t>(i)] = static_cast<T>(totals[i]); });
   return {};
 };
 

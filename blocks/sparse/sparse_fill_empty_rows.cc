@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "blocks/kernels/stop_check.h"
+#include "blocks/limits.h"
 #include "blocks/sparse/places.h"
 
 namespace weft::blocks {
@@ -102,11 +103,8 @@ constexpr auto Run = [](const Fill& p, ProduceContext& ctx) -> Status {
     kernels::StopCheck stop(ctx.workers());
     for (int64_t i = 0; i < p.places.count && !stop(8); ++i) to[where[i]] = own[i];
   });
-  ctx.Emit(output_indices, std::move(placed));
-  ctx.Emit(output_values, std::move(filled));
-  ctx.Emit(empty_row_indicator, std::move(layout.empty));
-  ctx.Emit(reverse_index_map, std::move(map));
-  return {};
+  return Emitted(ctx, output_indices, std::move(placed), output_values, std::move(filled), empty_row_indicator, std::move(layout.empty),
+                      reverse_index_map, std::move(map));
 };
 
 void Gradient(GradientBuilder& g) {

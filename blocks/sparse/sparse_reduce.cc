@@ -146,9 +146,7 @@ constexpr auto RunDense = []<class T>(const Reduction& p, RunContext& ctx) -> St
     }
   }
   if constexpr (!kInPlace) {
-    ctx.workers().For(size, int64_t{1} << 16, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) to[static_cast<size_t>(i)] = static_cast<T>(totals[i]);
-    });
+    kernels::ForEach(ctx.workers(), size, int64_t{1} << 16, [&](int64_t i) { to[static_cast<size_t>(i)] = static_cast<T>(totals[i]); });
   }
   return {};
 };
@@ -211,16 +209,13 @@ template <class Op, class T>
 void ReduceGroups(const Groups& groups, const T* values, T* to, Workers& workers) {
   using A = typename Op::template Total<T>;
   const int64_t *starts = groups.starts.values<int64_t>().data(), places = starts[groups.count];
-  workers.For(groups.count, 1 + 32768 * groups.count / std::max<int64_t>(places, 1), [&](int64_t begin, int64_t end) {
-    kernels::StopCheck stop(workers);
-    for (int64_t k = begin; k < end; ++k) {
-      A total = static_cast<A>(values[groups.order.at(starts[k])]);
-      for (int64_t i = starts[k] + 1; i < starts[k + 1]; ++i) {
-        if (stop()) return;
-        total = Op::Add(total, static_cast<A>(values[groups.order.at(i)]));
-      }
-      to[k] = static_cast<T>(total);
+  kernels::ForEach(workers, groups.count, 1 + 32768 * groups.count / std::max<int64_t>(places, 1), [&](int64_t k, auto& stop) {
+    A total = static_cast<A>(values[groups.order.at(starts[k])]);
+    for (int64_t i = starts[k] + 1; i < starts[k + 1]; ++i) {
+      if (stop()) return;
+      total = Op::Add(total, static_cast<A>(values[groups.order.at(i)]));
     }
+    to[k] = static_cast<T>(total);
   });
 }
 
@@ -257,12 +252,10 @@ constexpr auto RunGrad = []<class T>(const Reduction& p, RunContext& ctx) -> Sta
   const T* from = ctx.in<T>(grad).data();
   T* to = ctx.out<T>(values_grad).data();
   std::atomic<bool> outside{false};
-  ctx.workers().For(p.places.count, 16384, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t at = p.OffsetOf(indices + i * rank);
-      if (at < 0) outside.store(true, std::memory_order_relaxed);
-      else to[i] = from[at];
-    }
+  kernels::ForEach(ctx.workers(), p.places.count, 16384, [&](int64_t i) {
+    const int64_t at = p.OffsetOf(indices + i * rank);
+    if (at < 0) outside.store(true, std::memory_order_relaxed);
+    else to[i] = from[at];
   });
   if (!outside.load()) return {};
   int64_t bad = 0;

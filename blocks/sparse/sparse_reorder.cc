@@ -1,6 +1,7 @@
 // SparseReorder: a sparse tensor with its places in row-major order; and its gradient, which goes back to where the values came from.
 #include <numeric>
 
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "blocks/sparse/place_order.h"
 #include "blocks/sparse/places.h"
@@ -20,8 +21,7 @@ struct Rows {
   int64_t rank() const { return static_cast<int64_t>(axes.size()); }
 };
 
-template <class V>
-Result<Rows> PlanRows(PlanContext& ctx, const V& values) {
+Result<Rows> PlanRows(PlanContext& ctx, const auto& values) {
   const Shape &places = ctx.shape(input_indices), &sizes = ctx.shape(input_shape), &found = ctx.shape(values);
   if (places.rank() != 2) return ctx.Error(input_indices, "needs a matrix with a row for each place, found shape ", places);
   if (sizes.rank() != 1 || sizes[0] != places[1]) {
@@ -70,9 +70,7 @@ constexpr auto RunGrad = []<class T>(const Rows& p, RunContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(const PlaceOrder order, OrderOf(p, ctx));
   const T* from = ctx.in<T>(grad).data();
   T* to = ctx.out<T>(values_grad).data();
-  ctx.workers().For(p.count, 65536, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[order.at(i)] = from[i];
-  });
+  kernels::ForEach(ctx.workers(), p.count, 65536, [&](int64_t i) { to[order.at(i)] = from[i]; });
   return {};
 };
 

@@ -32,8 +32,7 @@ struct Box {
   }
 };
 
-template <class V>
-Result<Box> PlanBox(PlanContext& ctx, const V& taken) {
+Result<Box> PlanBox(PlanContext& ctx, const auto& taken) {
   Box p;
   WEFT_ASSIGN_OR_RETURN(p.places, PlanPlaces(ctx, indices, shape));
   WEFT_RETURN_IF_ERROR(CheckCounted(ctx, p.places, shape));

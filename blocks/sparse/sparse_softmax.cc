@@ -38,12 +38,11 @@ Result<std::span<const int64_t>> RowEnds(const Places& p, RunContext& ctx) {
 }
 
 /// Calls row(begin, end) for the places of each row.
-template <class Row>
-Status OverRows(const Places& p, RunContext& ctx, Row&& row) {
+Status OverRows(const Places& p, RunContext& ctx, auto&& row) {
   WEFT_ASSIGN_OR_RETURN(const auto ends, RowEnds(p, ctx));
   const int64_t rows = static_cast<int64_t>(ends.size());
-  ctx.workers().For(rows, 1 + 8192 * rows / std::max<int64_t>(p.count, 1), [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) row(i == 0 ? 0 : ends[i - 1], ends[i]);
+  kernels::ForEach(ctx.workers(), rows, 1 + 8192 * rows / std::max<int64_t>(p.count, 1), [&](int64_t i) {
+    row(i == 0 ? 0 : ends[i - 1], ends[i]);
   });
   return {};
 }

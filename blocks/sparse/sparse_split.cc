@@ -67,8 +67,8 @@ Result<Grouped> Group(const Cut& p, const int64_t* index, ProduceContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(grouped.starts, ctx.Allocate(DType::kInt64, Shape{p.parts + 2}));
   WEFT_ASSIGN_OR_RETURN(grouped.order, ctx.Allocate(DType::kInt64, Shape{p.places.count}));
   int64_t* part = parts.values<int64_t>().data();
-  ctx.workers().For(p.places.count, 16384, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) part[i] = p.PartOf(index[i * rank + static_cast<int64_t>(p.axis)]);
+  kernels::ForEach(ctx.workers(), p.places.count, 16384, [&](int64_t i) {
+    part[i] = p.PartOf(index[i * rank + static_cast<int64_t>(p.axis)]);
   });
   constexpr const int64_t* kNumbers = nullptr;
   if (ctx.cancelled() || !kernels::GroupBySegment(part, kNumbers, p.places.count, p.parts, grouped.starts.values<int64_t>().data(),
@@ -87,12 +87,10 @@ Status EmitPart(const Cut& p, const int64_t* from, const Grouped& grouped, int64
   DispatchSize(p.dtype, [&]<class T>() {
     const T* value = ctx.in<T>(values).data();
     T* to_value = static_cast<T*>(part.values.data());
-    ctx.workers().For(count, 16384, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        std::copy(from + order[i] * rank, from + (order[i] + 1) * rank, to + i * rank);
-        to[i * rank + static_cast<int64_t>(p.axis)] -= p.Start(k);
-        to_value[i] = value[order[i]];
-      }
+    kernels::ForEach(ctx.workers(), count, 16384, [&](int64_t i) {
+      std::copy(from + order[i] * rank, from + (order[i] + 1) * rank, to + i * rank);
+      to[i * rank + static_cast<int64_t>(p.axis)] -= p.Start(k);
+      to_value[i] = value[order[i]];
     });
   });
   EmitSparse(ctx, output_indices, output_values, output_shape, std::move(part), static_cast<int>(k));

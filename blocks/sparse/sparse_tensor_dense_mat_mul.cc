@@ -26,8 +26,7 @@ struct Product {
   int64_t numbers = 0;  // int64_t at the start of the scratch memory; b transposed follows
 };
 
-template <class S>
-Status CheckMatrix(PlanContext& ctx, const Places& p, const S& sizes) {
+Status CheckMatrix(PlanContext& ctx, const Places& p, const auto& sizes) {
   return p.size.size() == 2 ? Status{} : ctx.Error(sizes, "needs 2 sizes, those of a matrix, found ", p.size.size());
 }
 
@@ -177,15 +176,13 @@ constexpr auto RunSampled = []<class T>(const Product& p, RunContext& ctx) -> St
   const T *left = ctx.in<T>(x).data(), *right = ctx.in<T>(y).data();
   T* to = ctx.out<T>(sampled).data();
   const SortedPlaces rows{nullptr, nullptr, indices, p.places.index_type, 0}, columns{nullptr, nullptr, indices, p.places.index_type, 1};
-  ctx.workers().For(p.places.count, 1 + 16384 / (1 + p.inner), [&](int64_t begin, int64_t end) {
-    for (int64_t place = begin; place < end; ++place) {
-      const T *l = left + rows.inner(place) * p.inner, *r = right + columns.inner(place) * p.inner;
-      SumType<T> total{};
-      kernels::ForTiles(ctx.workers(), p.inner, int64_t{1} << 18, [&](int64_t first, int64_t last) {
-        for (int64_t j = first; j < last; ++j) total += static_cast<SumType<T>>(l[j]) * static_cast<SumType<T>>(ConjugateOf(r[j]));
-      });
-      to[place] = static_cast<T>(total);
-    }
+  kernels::ForEach(ctx.workers(), p.places.count, 1 + 16384 / (1 + p.inner), [&](int64_t place) {
+    const T *l = left + rows.inner(place) * p.inner, *r = right + columns.inner(place) * p.inner;
+    SumType<T> total{};
+    kernels::ForTiles(ctx.workers(), p.inner, int64_t{1} << 18, [&](int64_t first, int64_t last) {
+      for (int64_t j = first; j < last; ++j) total += static_cast<SumType<T>>(l[j]) * static_cast<SumType<T>>(ConjugateOf(r[j]));
+    });
+    to[place] = static_cast<T>(total);
   });
   return {};
 };

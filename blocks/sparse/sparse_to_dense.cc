@@ -23,8 +23,7 @@ struct Placed : Places {
   bool validate = true;
 };
 
-template <class Indices, class Shaped, class Values>
-Result<Placed> PlanPlaced(PlanContext& ctx, const Indices& indices, const Shaped& shaped, const Values& values) {
+Result<Placed> PlanPlaced(PlanContext& ctx, const auto& indices, const auto& shaped, const auto& values) {
   WEFT_ASSIGN_OR_RETURN(Places places, PlanPlaces(ctx, indices, shaped, PlaceForms::kAny));
   Placed p{std::move(places)};
   p.one_value = ctx.shape(values).scalar();

@@ -18,8 +18,7 @@ enum class Base64Letters : uint8_t {
 std::string_view WithoutPadding(std::string_view text);
 /// The bytes that a text without padding stands for; SIZE_MAX where no text has its length.
 size_t Base64Size(std::string_view text);
-/// Writes the Base64Size bytes; false where a letter is none of the alphabet. Bits that make no whole byte are dropped. Leaves early where the
-/// run is to end.
+/// Writes the Base64Size bytes; false for a letter outside the alphabet. Bits beyond whole bytes are dropped. Leaves early with the run.
 bool DecodeBase64Text(std::string_view text, Base64Letters letters, char* to, kernels::StopCheck& stop);
 
 }  // namespace weft::blocks

@@ -15,8 +15,7 @@ namespace weft::blocks {
 /// Calls body(i, stop), a Status, for each i below `count`, in tasks of `grain` elements. The failure of the lowest i is returned, on any
 /// number of threads. A body that works on many bytes counts them: stop(bytes / 16). What is left undone where the run is to end nobody may
 /// read.
-template <class Body>
-Status ForElements(Workers& workers, int64_t count, const Body& body, int64_t grain = 1024) {
+Status ForElements(Workers& workers, int64_t count, const auto& body, int64_t grain = 1024) {
   constexpr int64_t kElement = 16;  // what an element counts at least
   std::mutex mutex;
   Status failure;
@@ -38,8 +37,7 @@ Status ForElements(Workers& workers, int64_t count, const Body& body, int64_t gr
 }
 
 /// out[i] = make(i, stop), a Result<String>, for all strings of an output.
-template <class Make>
-Status ForStrings(RunContext& ctx, std::span<String> out, const Make& make) {
+Status ForStrings(RunContext& ctx, std::span<String> out, const auto& make) {
   return ForElements(ctx.workers(), static_cast<int64_t>(out.size()), [&](int64_t i, kernels::StopCheck& stop) -> Status {
     WEFT_ASSIGN_OR_RETURN(out[static_cast<size_t>(i)], make(i, stop));
     return {};
@@ -65,8 +63,7 @@ class StringWriter {
  private:
   StringWriter(String text, kernels::StopCheck& stop) : text_(std::move(text)), stop_(stop) {}
 
-  template <class Write>
-  void Pieces(size_t count, const Write& write) {
+  void Pieces(size_t count, const auto& write) {
     constexpr size_t kPiece = size_t{1} << 20;
     for (size_t done = 0; done < count;) {
       const size_t size = std::min(kPiece, count - done);

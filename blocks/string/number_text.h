@@ -17,8 +17,7 @@ struct NumberFormat {
   int64_t precision = 6;  // digits after the point; for %g digits in all
 };
 
-/// One number before it is written: a sign, digits, zeros that precision asks for beyond what any double has, an exponent. Views of memory
-/// of its own.
+/// One number before it is written: sign, digits, zeros for a precision beyond any double's, exponent. Views of its own memory.
 class NumberText {
  public:
   NumberText(double value, const NumberFormat& format);

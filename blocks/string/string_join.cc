@@ -28,8 +28,6 @@ Result<String> Joined(std::string_view between, const std::shared_ptr<MemoryBudg
   return writer.Take();
 }
 
-// ---- StringJoin -----------------------------------------------------------------------------------------------------------
-
 namespace string_join {
 
 constexpr InList<0> inputs{"inputs", "DT_STRING", "N", "tensors of one shape; scalars among them serve every element"};
@@ -61,8 +59,6 @@ constexpr auto Run = [](const std::string& between, RunContext& ctx) -> Status {
 };
 
 }  // namespace string_join
-
-// ---- ReduceJoin -----------------------------------------------------------------------------------------------------------
 
 namespace reduce_join {
 

@@ -32,8 +32,7 @@ class Splitter {
     for (char byte : delimiters) separates_[static_cast<unsigned char>(byte)] = true;
   }
   /// Calls take(part) for the parts of a text, in their order, until it returns false or the run is to end.
-  template <class Take>
-  void operator()(std::string_view text, kernels::StopCheck& stop, const Take& take) const {
+  void operator()(std::string_view text, kernels::StopCheck& stop, const auto& take) const {
     if (every_byte_) {
       for (size_t i = 0; i < text.size() && !stop() && take(text.substr(i, 1)); ++i) {}
       return;
@@ -151,10 +150,7 @@ constexpr auto Run = [](const bool& skips, ProduceContext& ctx) -> Status {
     });
     return status;
   }));
-  ctx.Emit(indices, std::move(where));
-  ctx.Emit(values, std::move(found));
-  ctx.Emit(shape, Tensor::Of<int64_t>({rows, parts.most}));
-  return {};
+  return Emitted(ctx, indices, std::move(where), values, std::move(found), shape, Tensor::Of<int64_t>({rows, parts.most}));
 };
 
 }  // namespace

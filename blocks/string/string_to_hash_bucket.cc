@@ -17,27 +17,21 @@ constexpr Out<0> output{"output", "DT_INT64", "the shape of the input: a number 
 constexpr Attr<int64_t> num_buckets{"num_buckets", kRequired, "how many buckets there are", nullptr, 1};
 constexpr Attr<Ints> key{"key", kRequired, "two numbers that change the hash; whoever does not know them cannot choose strings that collide"};
 
-/// hash(bytes, stop) modulo the number of buckets, for each string. (Those of libraries do not stop within a string: a gigabyte takes them
-/// some tenths of a second.)
-template <class P, class Hash>
-void RunHash(RunContext& ctx, const P& port, int64_t buckets, const Hash& hash) {
+/// hash(bytes, stop) modulo the buckets, for each string. (Libraries' do not stop within one: a gigabyte takes tenths of a second.)
+void RunHash(RunContext& ctx, const auto& port, int64_t buckets, const auto& hash) {
   constexpr int64_t kGrain = 4096, kString = 8;  // strings of a task; what one of them counts at least
   const auto texts = ctx.in<String>(port);
   int64_t* out = ctx.out<int64_t>(output).data();
-  ctx.workers().For(static_cast<int64_t>(texts.size()), kGrain, [&](int64_t begin, int64_t end) {
-    kernels::StopCheck stop(ctx.workers());
-    for (int64_t i = begin; i < end; ++i) {
-      const std::string_view text = texts[static_cast<size_t>(i)];
-      if (stop(kString + static_cast<int64_t>(text.size() / 16))) return;
-      out[i] = static_cast<int64_t>(hash(text, stop) % static_cast<uint64_t>(buckets));
-    }
+  kernels::ForEach(ctx.workers(), static_cast<int64_t>(texts.size()), kGrain, [&](int64_t i, kernels::StopCheck& stop) {
+    const std::string_view text = texts[static_cast<size_t>(i)];
+    if (stop(kString + static_cast<int64_t>(text.size() / 16))) return;
+    out[i] = static_cast<int64_t>(hash(text, stop) % static_cast<uint64_t>(buckets));
   });
 }
 
 // ---- StringToHashBucket ---------------------------------------------------------------------------------------------------
 
-template <class P>
-int64_t PlanBuckets(PlanContext& ctx, const P& port) {
+int64_t PlanBuckets(PlanContext& ctx, const auto& port) {
   ctx.set(output, ctx.shape(port));
   return ctx.attr(num_buckets);
 }

@@ -34,8 +34,7 @@ Result<Tensor> ReadJpeg(std::string_view bytes, const JpegReading& how, const Pr
 /// `dtype` (uint8 or uint16) [height, width, channels]; 0 channels: as many as there are.
 Result<Tensor> ReadPng(std::string_view bytes, int64_t channels, DType dtype, const ProduceContext& ctx);
 
-/// uint8 [frames, height, width, 3]. Each frame is drawn over the one before; the canvas is as large as the largest. Frames before a fault
-/// count.
+/// uint8 [frames, height, width, 3], each frame drawn over those before, on a canvas for the largest. Frames before a fault count.
 Result<Tensor> ReadGif(std::string_view bytes, const ProduceContext& ctx);
 
 /// uint8 [height, width, channels]; 0 channels: as many as there are.
@@ -64,8 +63,7 @@ Result<String> WritePng(const Samples& picture, int bits, int compression, const
 
 /// Calls body(), which a library may leave by longjmp(jump, 1): false then. body() must not have objects with destructors while it calls
 /// the library.
-template <class Body>
-[[gnu::noinline]] bool Guarded(std::jmp_buf& jump, const Body& body) {
+[[gnu::noinline]] bool Guarded(std::jmp_buf& jump, const auto& body) {
   if (setjmp(jump) != 0) return false;
   body();
   return true;

@@ -1,8 +1,6 @@
 // What reading and writing share of libjpeg.
 #pragma once
 
-#include <cstdio>
-
 #include <jpeglib.h>
 #include <jerror.h>
 

@@ -56,8 +56,7 @@ class JpegReader {
   void FillRest(uint8_t* to) const;
   Status CheckRows() const;
   /// Runs a part of the work that libjpeg may leave; `whole` is false where the file ended before the part did.
-  template <class Part>
-  Status Run(const Part& part);
+  Status Run(const auto& part);
 
   const JpegReading& how_;
   const ProduceContext& ctx_;
@@ -81,8 +80,7 @@ JpegReader::JpegReader(std::string_view bytes, const JpegReading& how, const Pro
   info_.err = call_.errors();
 }
 
-template <class Part>
-Status JpegReader::Run(const Part& part) {
+Status JpegReader::Run(const auto& part) {
   if (!Guarded(call_.jump(), part)) return call_.Failure(kNeeded);
   if (!whole_) return InvalidArgument(kNeeded, ": it ends too early");
   return {};

@@ -144,12 +144,10 @@ void PngReader::ReadRows(std::byte* to, size_t line, kernels::StopCheck& stop) {
 
 Status PngReader::Widen(Tensor& picture, const ProduceContext& ctx) const {
   const auto height = static_cast<int64_t>(header_.height), line = static_cast<int64_t>(header_.width) * channels_;
-  ctx.workers().For(height, std::max<int64_t>(1, 65536 / line), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      uint16_t* const to = picture.values<uint16_t>().data() + row * line;
-      const auto* from = reinterpret_cast<const uint8_t*>(to);
-      for (int64_t i = line - 1; i >= 0; --i) to[i] = static_cast<uint16_t>(from[i] * 257);
-    }
+  kernels::ForEach(ctx.workers(), height, std::max<int64_t>(1, 65536 / line), [&](int64_t row) {
+    uint16_t* const to = picture.values<uint16_t>().data() + row * line;
+    const auto* from = reinterpret_cast<const uint8_t*>(to);
+    for (int64_t i = line - 1; i >= 0; --i) to[i] = static_cast<uint16_t>(from[i] * 257);
   });
   return ctx.cancelled() ? kernels::RunStopped() : Status();
 }

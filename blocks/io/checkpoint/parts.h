@@ -19,8 +19,7 @@ struct PartSpec {
   TensorSlice slice;
 };
 
-/// Reads text such as "4 3 0,2:-": the shape of the whole, and a range of each axis (where it starts and how long it is; - is all of it).
-/// invalid_argument where it is none or does not fit.
+/// Reads "4 3 0,2:-": the whole's shape, then each axis's start and length (-: all). invalid_argument where it is none or does not fit.
 Result<PartSpec> ParsePartSpec(std::string_view text);
 
 /// A tensor, or a part of one, to be saved.

@@ -32,10 +32,8 @@ std::optional<Box> BoxOf(const TensorSlice& slice, const Shape& shape);
 /// What two boxes of one tensor share; nothing where that is empty.
 std::optional<Box> Intersect(const Box& a, const Box& b);
 
-/// Calls run(offset in a tensor that holds all of `box`, offset in one that holds all of `outer`, elements) for each stretch of `part`
-/// that is contiguous in both. `part` lies inside both.
-template <class Run>
-void ForEachRun(const Box& part, const Box& box, const Box& outer, Run&& run) {
+/// Calls run(offset in `box`, offset in `outer`, elements) for each stretch of `part`, which is inside both, contiguous in both.
+void ForEachRun(const Box& part, const Box& box, const Box& outer, auto&& run) {
   const int rank = static_cast<int>(part.starts.size());
   const int64_t length = rank == 0 ? 1 : part.lengths[rank - 1];
   std::vector<int64_t> at = part.starts;

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "blocks/io/checkpoint/parts.h"
 #include "blocks/io/file_access.h"

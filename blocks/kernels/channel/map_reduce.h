@@ -18,8 +18,7 @@
 
 namespace weft::kernels {
 
-/// T: elements; P: parameters. Parameters are [channels] each, sums [cut.blocks, channels] each. kMayStream false: `stream` never is, and
-/// needs no code. `out` may be in[0] exactly.
+/// T: elements; P: parameters, [channels] each; sums: [cut.blocks, channels]. No `stream` without kMayStream. `out` may be in[0] exactly.
 template <class T, class P, int kIn, int kPar, int kSums, class Term, bool kMayStream = true>
 class ChannelMapReduce {
  public:
@@ -173,8 +172,7 @@ class ChannelMapReduce {
 
   // ---- runs: one channel in a register ----
 
-  /// At least a register of elements from `at`. The odd ones at the end are taken by a register that overlaps the one before; it is
-  /// loaded first, since `out` may be the input.
+  /// At least a register. The odd end is a register that overlaps the one before, and loaded first, since `out` may be the input.
   template <bool kStream>
   void OneRun(int64_t at, int64_t length, const Params<V> p, RunSums& total) const {
     const Memory memory{in, out, term};
@@ -219,8 +217,7 @@ inline int64_t TasksInOneGo(const ChannelPartition& cut, int threads, bool strea
   return std::clamp<int64_t>(cut.tasks() / (threads * kGoes), 1, kMost);
 }
 
-/// Adds the partial sums of the blocks, in their order, for the channels [first, end): total[0] is that of channel first. R is double where
-/// A is float.
+/// total[0] and on: the blocks' partial sums for the channels [first, end), added in their order. R is double where A is float.
 template <class A, class R>
 void AddBlocks(const ChannelPartition& cut, const A* partial, int64_t first, int64_t end, R* total) {
   const int64_t count = end - first, stride = cut.box.channels;

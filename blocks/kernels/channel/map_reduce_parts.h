@@ -87,8 +87,7 @@ struct MapReduceMemory {
 /// The sums of a channel: `near` those of the last runs, `far` of what went before; of floats in double.
 template <class A, int kSums>
 struct ChannelAccumulators {
-  /// Additions in a row before a sum goes to a total of its own: the longer a chain, the more digits it loses, and the shorter registers
-  /// are, the longer it would be.
+  /// Additions before a sum goes to a total of its own: long chains, and so short registers, lose digits.
   static constexpr int64_t kChain = 32;
   static constexpr bool kInDouble = std::is_same_v<A, float>;
   using V = Vec<A>;

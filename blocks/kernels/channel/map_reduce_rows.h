@@ -79,8 +79,7 @@ class MapReduceRows {
 
   // ---- sums ----
 
-  /// Fetches the rows that come after, in memory's order, however the rows at hand are gone through. From where all is in a near cache it
-  /// would only take time.
+  /// Fetches the rows that come after, in memory's order whatever that of those at hand; from a near cache it would only take time.
   struct Ahead {
     bool on;
     int64_t length, stride, at, column = 0;

@@ -7,16 +7,11 @@
 // the mean, and loses six bits at worst.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "blocks/kernels/channel/map_reduce.h"
 
 namespace weft::kernels {
 
-/// What is kept of each block and channel, [cut.blocks, channels] each, one after another: the pivot, the sums of the distances to it and
-/// of their squares.
+/// Of each block and channel, [cut.blocks, channels] each, in turn: the pivot, the sums of distances to it and of their squares.
 struct BlockStatistics {
   float *pivot, *distance, *square;
   BlockStatistics(const ChannelPartition& cut, float* at) : pivot(at), distance(at + cut.partials()), square(at + 2 * cut.partials()) {}

@@ -37,8 +37,7 @@ void BroadcastParameter(const P* from, int64_t channels, int64_t inner, P* to) {
   }
 }
 
-/// The sum of a plane's registers. The odd ones at its end are taken by a register that overlaps the one before; `odd` is not 0 where they
-/// are.
+/// The sum of a plane's registers; the odd lanes (`odd` is then not 0) by a register that overlaps the one before.
 template <class A>
 inline Vec<A> SumPlane(const A* plane, int64_t inner, Vec<A> odd) {
   constexpr int kN = kLanes<A>;

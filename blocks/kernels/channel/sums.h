@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <type_traits>
 
 #include "blocks/kernels/channel/map_reduce.h"
 #include "blocks/kernels/channel/partition.h"

@@ -55,6 +55,5 @@ WEFT_INSTANTIATE(int32_t)
 #undef WEFT_INSTANTIATE
 #define WEFT_INSTANTIATE(T) template void RunConvFilterGrad(const ConvDesc&, const T*, const T*, T*, Accumulator<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
-#undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels

@@ -187,6 +187,5 @@ void RunDepthwiseFilterGrad(const ConvDesc& s, const T* source, const T* gradien
 
 #define WEFT_INSTANTIATE(T) template void RunDepthwiseFilterGrad(const ConvDesc&, const T*, const T*, T*, Accumulator<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
-#undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels

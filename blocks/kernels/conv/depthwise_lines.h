@@ -39,8 +39,7 @@ struct Line {
         d_last(g.axes[0].last_tap(front, d_first)), h_first(g.axes[1].first_tap(top)), h_last(g.axes[1].last_tap(top, h_first)) {}
 
   /// Calls body(first tap of the line, its line of the picture) for each line of taps that is inside.
-  template <class Body>
-  void ForTapLines(const Im2Col& g, Body&& body) const {
+  void ForTapLines(const Im2Col& g, auto&& body) const {
     const auto& [depth, height, width] = g.axes;
     for (int64_t td = d_first; td < d_last; ++td) {
       for (int64_t th = h_first; th < h_last; ++th) {
@@ -50,8 +49,7 @@ struct Line {
   }
 };
 
-/// Channels last: columns [first, first + kVectors registers) and the channels that they read. Where they are whole, all are there and each
-/// reads its own channel.
+/// Channels last: columns [first, first + kVectors registers) and their channels. Whole: all are there, each reads its own channel.
 template <class T, int kVectors, bool kWhole>
 struct Columns {
   using A = VecElement<T>;

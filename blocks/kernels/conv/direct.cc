@@ -214,14 +214,12 @@ void RunDirect(const ConvDesc& conv, const T* source, const T* weights, T* out, 
   const DirectPlan plan(conv, kLanes<A>, sizeof(T) != sizeof(A));
   const DirectRunner<T> runner{plan, plan.in_place ? reinterpret_cast<const A*>(weights) : scratch, out};
   const int64_t steps = conv.steps(), grain = std::max<int64_t>(1, 65536 / (steps * 2 * kLanes<A>));
-  workers.For(plan.in_place ? 0 : plan.columns.count, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t tile = begin; tile < end; ++tile) {
-      const auto columns = plan.columns.At(tile);
-      const T* from = weights + columns.group * plan.columns.of_group + columns.first;
-      A* to = scratch + steps * (columns.group * plan.columns.padded + columns.first);
-      if (plan.along) Pack<1>(from, 1, plan.p.columns, columns.width, steps, to);
-      else PackRight(MatrixView<T>{from, plan.p.columns, 1}, columns.width, steps, to);
-    }
+  ForEach(workers, plan.in_place ? 0 : plan.columns.count, grain, [&](int64_t tile) {
+    const auto columns = plan.columns.At(tile);
+    const T* from = weights + columns.group * plan.columns.of_group + columns.first;
+    A* to = scratch + steps * (columns.group * plan.columns.padded + columns.first);
+    if (plan.along) Pack<1>(from, 1, plan.p.columns, columns.width, steps, to);
+    else PackRight(MatrixView<T>{from, plan.p.columns, 1}, columns.width, steps, to);
   });
   A* const own = scratch + plan.weights;
   auto run_share = [&](int64_t i) {
@@ -239,6 +237,5 @@ void RunDirect(const ConvDesc& conv, const T* source, const T* weights, T* out, 
 #define WEFT_INSTANTIATE(T) template void RunDirect(const ConvDesc&, const T*, const T*, T*, Computed<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
-#undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels

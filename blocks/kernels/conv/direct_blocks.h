@@ -7,8 +7,7 @@
 
 namespace weft::kernels {
 
-/// How a convolution is cut into blocks of positions: `lines` of one picture and depth, `strip` positions of each. All 0 where a
-/// convolution is not computed line by line.
+/// How a convolution is cut into blocks: `lines` of a picture's depth, `strip` positions of each; all 0 where it is not done by lines.
 struct LineBlocking {
   int64_t lines = 0, line_tiles = 0;  // of one picture and depth
   int64_t strip = 0, strips = 0;
@@ -27,8 +26,7 @@ inline bool WorthTransposing(const ConvDesc& conv) {
   return conv.work() >= kFewest * static_cast<double>(conv.gather.batch) * (read + written);
 }
 
-/// Up to `most_elements` are copied for a block (one line of positions may need more), of up to `most_positions`; `wanted` blocks or more
-/// where there are lines enough.
+/// Blocks of `most_elements` copied (or one line of positions) and `most_positions` at most; `wanted` of them if there are lines enough.
 LineBlocking BlockLines(const Im2Col& gather, int64_t most_elements, int64_t most_positions, int64_t wanted);
 
 /// The same convolution with the axis of the longest lines last, where the last has but one position. `place`: null or the axes' places.

@@ -142,6 +142,5 @@ void RunDirectFilterGrad(const ConvDesc& conv, const T* source, const T* gradien
 
 #define WEFT_INSTANTIATE(T) template void RunDirectFilterGrad(const ConvDesc&, const T*, const T*, T*, Accumulator<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
-#undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels

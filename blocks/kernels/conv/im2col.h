@@ -65,8 +65,7 @@ inline void CopyShort(const T* from, A* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) to[i] = PatchElement<A>(from[i]);
 }
 
-/// Patches of the channels [first, first + count) for the rows [begin, end), which count the positions of all pictures one after another,
-/// as [rows, taps * count]. Channels last.
+/// Channels last: patches of channels [first, first + count) at positions [begin, end) of all pictures, as [rows, taps * count].
 template <class A, class T>
 void Im2ColRows(const Im2Col& g, const T* source, int64_t first, int64_t count, int64_t begin, int64_t end, A* out) {
   const auto& [depth, height, width] = g.axes;
@@ -109,8 +108,7 @@ void Im2ColLine(const ConvAxis& width, const T* line, int64_t offset, int64_t be
   std::fill(out + (last - begin), out + (end - begin), A(0));
 }
 
-/// Patches of one picture's channels [first, first + count) for the positions [begin, end), as [taps * count, end - begin], rows of `stride`
-/// elements. Channels first; `source` is the picture.
+/// Channels first: patches of one picture, `source`, as [taps * count, end - begin], in rows of `stride` elements.
 template <class A, class T>
 void Im2ColColumns(const Im2Col& g, const T* source, int64_t first, int64_t count, int64_t begin, int64_t end, int64_t stride, A* out) {
   const auto& [depth, height, width] = g.axes;

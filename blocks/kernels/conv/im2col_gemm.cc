@@ -15,8 +15,7 @@ int64_t WholeLines(int64_t elements) { return DivideUp(elements, int64_t{32}) * 
 /// read of each row is one line, and that of all rows goes to different sets of the nearest cache. Less than a line is not filled up.
 int64_t PatchStride(int64_t positions) { return positions < 16 ? positions : (DivideUp(positions, int64_t{16}) | 1) * 16; }
 
-/// How the matrices of a convolution are cut into tiles; all 0 where there is nothing to compute. Pictures are one matrix where channels are
-/// last, else one each.
+/// How a convolution's matrices, one for all pictures where channels are last, else one each, are cut into tiles; all 0 for nothing to do.
 struct ConvBlocking {
   int64_t pictures = 0, all = 0;              // matrices, and the positions of one
   int64_t rows = 0, row_tiles = 0;            // positions of a tile; tiles of a matrix
@@ -254,6 +253,5 @@ WEFT_INSTANTIATE(int32_t)
 #undef WEFT_INSTANTIATE
 #define WEFT_INSTANTIATE(T) template void RunIm2ColFilterGrad(const ConvDesc&, const T*, const T*, T*, Accumulator<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
-#undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels

@@ -47,8 +47,7 @@ void RunIm2ColFilterGrad(const ConvDesc& conv, const T* source, const T* gradien
 
 // ---- sums of filters ----
 
-/// The sums of all shares, each `share_size` elements after the one before, added up in order and rounded. They are laid out as the filter,
-/// but that each group has `padded` columns.
+/// The shares' sums, `share_size` apart, added up in order and rounded; laid out as the filter, but with `padded` columns a group.
 template <class T, class A>
 void JoinFilterShares(const ConvDesc& conv, A* sums, int64_t shares, int64_t share_size, int64_t padded, T* filter, Workers& workers) {
   const int64_t group_columns = conv.columns / conv.groups, row = conv.groups * padded;

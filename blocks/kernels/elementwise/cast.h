@@ -4,7 +4,6 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
 #include <complex>
 
 #include "blocks/kernels/elementwise/elementwise.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -33,8 +32,7 @@ void MapSomeVec(const T* from, T* to, int64_t n) {
   else to[0] = v[0];
 }
 
-/// Every element goes through a whole register and from there to memory: past the cache if kStream, so that memory is busy while the next
-/// ones are computed (`to` is not `from` then).
+/// Every element goes through a register: with kStream past the cache, so that memory and cores work at once (`to` is not `from` then).
 template <class Op, bool kStream = false, class T>
 void MapVecs(const T* from, T* to, int64_t n) {
   constexpr int kSide = 4, kLane = kLanes<T>;

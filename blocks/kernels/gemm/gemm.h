@@ -61,8 +61,7 @@ GemmParts PartsOf(const Product<T>& product);
 /// The implementation that such a product has.
 template <class T>
 Gemm ChooseGemm(const Product<T>& product);
-/// Fills a part of the memory that tiles share: the packed right operand, or the sums of a slice of the inner dimension, which the one tile
-/// joins. Parts are as independent as tiles.
+/// Fills an independent part of what tiles share: the packed right operand, or a slice's sums, which the one tile joins.
 template <class T>
 void PackPart(const Product<T>& product, int64_t part);
 /// `workspace`: workspace_bytes of memory.
@@ -109,8 +108,7 @@ SharedScratch ScratchOf(const Product<T>& product, int64_t count = 1) {
   return scratch;
 }
 
-/// `count` products that differ in their addresses alone, shared out by `workers`: product(i) is the i-th. Their scratch, which the first one
-/// has, is that of ScratchOf.
+/// `count` products that differ in addresses alone, product(i) the i-th, with the first one's scratch (ScratchOf), by `workers`.
 template <class T, class ProductAt>
 void MatMulAll(int64_t count, Workers& workers, ProductAt&& product) {
   if (count == 0) return;

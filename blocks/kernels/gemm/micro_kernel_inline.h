@@ -12,8 +12,7 @@ namespace weft::kernels::gemm {
 /// Steps of the right operand that are fetched in advance: its rows may lie far apart, where nothing else would.
 inline constexpr int64_t kStepsAhead = 16;
 
-/// `first` is added to where each segment's left operand starts, and the sums go to `out`. kRowsContiguous: the rows of the left operand lie side
-/// by side (left_row is 1); else its steps do.
+/// The left operand is read from `first` on, sums go to `out`. kRowsContiguous: its rows lie side by side (left_row is 1), else its steps.
 template <bool kRowsContiguous, int kHeight, int kVectors, class A>
 void MicroKernel(const MicroTile<A>& t, int64_t first, A* out) {
   constexpr int kN = kLanes<A>, kReach = 5, kBases = kRowsContiguous ? 1 : (kHeight + kReach - 1) / kReach;

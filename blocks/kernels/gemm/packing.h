@@ -28,8 +28,7 @@ void PackFour(const A* data, int64_t row_stride, int64_t depth, A* panel) {
   }
 }
 
-/// Packs element (w, p) = data[w * width_stride + p * depth_stride] for w < count, p < depth into panels of W; the last is filled with
-/// zeros.
+/// Packs data[w * width_stride + p * depth_stride], w < count, p < depth, into panels of W; zeros fill the last one.
 template <int W, class A, class T>
 void Pack(const T* data, int64_t width_stride, int64_t depth_stride, int64_t count, int64_t depth, A* panel) {
   for (int64_t first = 0; first < count; first += W, panel += W * depth, data += W * width_stride) {

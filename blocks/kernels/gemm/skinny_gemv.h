@@ -73,8 +73,7 @@ class SkinnyGemv {
   /// Elements of a slice, and its steps for each of the few: its sums are then little beside what it reads.
   static constexpr int64_t kSlice = 256 * 1024 / sizeof(T), kLeastDepth = 64, kMostSlices = 8;
 
-  /// Whether the many lie along the result: rows are added up, each times a factor. Else they lie along the inner dimension, or nowhere,
-  /// and dots are summed.
+  /// Whether the many lie along the result, whose rows are added up times factors; else along the inner dimension or nowhere: dots.
   static bool LieAlong(const SkinnyProduct<T>& p) { return p.many_stride == 1 && p.length > 1; }
 
   /// Few columns are dots of rows that lie along the inner dimension, whose number does not matter.

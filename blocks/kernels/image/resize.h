@@ -59,9 +59,7 @@ int64_t ColumnBytes(const ResizePlan& plan) { return plan.x.out * static_cast<in
 template <int K>
 const ResizeTaps<K>* SetColumns(const ResizePlan& plan, std::byte* scratch, Workers& workers) {
   auto* columns = reinterpret_cast<ResizeTaps<K>*>(scratch);
-  workers.For(plan.x.out, 16384, [&](int64_t begin, int64_t end) {
-    for (int64_t x = begin; x < end; ++x) columns[x] = TapsOf<K>(plan.x, x);
-  });
+  ForEach(workers, plan.x.out, 16384, [&](int64_t x) { columns[x] = TapsOf<K>(plan.x, x); });
   return workers.Stopped() ? nullptr : columns;
 }
 

@@ -1,7 +1,5 @@
 #include "blocks/kernels/index/broadcast.h"
 
-#include <cstring>
-
 #include "blocks/kernels/simd/non_temporal.h"
 
 namespace weft::kernels {

@@ -1,8 +1,5 @@
 #include "blocks/kernels/index/gather_scatter.h"
 
-#include <complex>
-#include <limits>
-
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/simd/widen.h"
 #include "weft/base/float16.h"
@@ -11,34 +8,21 @@ namespace weft::kernels {
 namespace {
 
 template <class A>
-struct AddTo {
-  A operator()(A a, A b) const { return WrapAdd(a, b); }
-};
+A Product(A a, A b) {
+  if constexpr (std::is_same_v<A, bool>) return a && b;
+  else return WrapMultiply(a, b);
+}
 template <class A>
-struct TakeFrom {
-  A operator()(A a, A b) const { return WrapSubtract(a, b); }
-};
-template <class A>
-struct MultiplyBy {
-  A operator()(A a, A b) const {
-    if constexpr (std::is_same_v<A, bool>) return a && b;
-    else return WrapMultiply(a, b);
-  }
-};
-template <class A>
-struct DivideBy {
-  A operator()(A a, A b) const {
-    // The lowest integer by -1 is itself.
-    if constexpr (Integer<A> && std::is_signed_v<A>) return b == A(-1) ? WrapSubtract(A(0), a) : static_cast<A>(a / b);
-    else if constexpr (Integer<A>) return static_cast<A>(a / b);
-    else if constexpr (std::is_same_v<A, bool>) return a;
-    else return a / b;
-  }
-};
+A Quotient(A a, A b) {
+  // The lowest integer by -1 is itself.
+  if constexpr (Integer<A> && std::is_signed_v<A>) return b == A(-1) ? WrapSubtract(A(0), a) : static_cast<A>(a / b);
+  else if constexpr (Integer<A>) return static_cast<A>(a / b);
+  else if constexpr (std::is_same_v<A, bool>) return a;
+  else return a / b;
+}
 
-template <class Op, class A, class T>
-void Update(A* table, const T* updates, const RowUpdates& u, int64_t first, int64_t last) {
-  const Op op;
+template <class A, class T>
+void Update(A* table, const T* updates, const RowUpdates& u, int64_t first, int64_t last, const auto& op) {
   const int64_t columns = last - first;
   if (columns == 0) return;  // rows of nothing have no update to read
   for (int64_t i = 0; i < u.count; ++i) {
@@ -62,10 +46,10 @@ void Update(A* table, const T* updates, const RowUpdates& u, int64_t first, int6
 template <class A, class T>
 void UpdateRows(RowUpdate op, A* table, const T* updates, const RowUpdates& u, int64_t first, int64_t last) {
   switch (op) {
-    case RowUpdate::kAdd: return Update<AddTo<A>>(table, updates, u, first, last);
-    case RowUpdate::kSubtract: return Update<TakeFrom<A>>(table, updates, u, first, last);
-    case RowUpdate::kMultiply: return Update<MultiplyBy<A>>(table, updates, u, first, last);
-    case RowUpdate::kDivide: return Update<DivideBy<A>>(table, updates, u, first, last);
+    case RowUpdate::kAdd: return Update(table, updates, u, first, last, [](A a, A b) -> A { return WrapAdd(a, b); });
+    case RowUpdate::kSubtract: return Update(table, updates, u, first, last, [](A a, A b) -> A { return WrapSubtract(a, b); });
+    case RowUpdate::kMultiply: return Update(table, updates, u, first, last, [](A a, A b) -> A { return Product(a, b); });
+    case RowUpdate::kDivide: return Update(table, updates, u, first, last, [](A a, A b) -> A { return Quotient(a, b); });
   }
 }
 
@@ -73,6 +57,5 @@ void UpdateRows(RowUpdate op, A* table, const T* updates, const RowUpdates& u, i
   template void UpdateRows<Accumulator<T>, T>(RowUpdate, Accumulator<T>*, const T*, const RowUpdates&, int64_t, int64_t);
 WEFT_FOR_NUMBERS(WEFT_UPDATE_ROWS)
 WEFT_UPDATE_ROWS(bool)
-#undef WEFT_UPDATE_ROWS
 
 }  // namespace weft::kernels

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 namespace weft::kernels {
 
@@ -45,8 +44,7 @@ struct RowTables {
   int64_t sections() const { return batches * outer; }
 };
 
-/// Copies the rows named, numbers begin to end - 1 of all sections() * count; a tuple without a row gives T{}. Gives the number of the first
-/// such tuple, or -1.
+/// Copies the rows named by tuples [begin, end) of sections() * count, T{} for one without a row: the first such tuple's number, or -1.
 template <class T>
 int64_t GatherRows(const RowTables& t, const RowNames& names, IndexView indices, const T* from, T* to, int64_t begin, int64_t end) {
   int64_t missing = -1;
@@ -72,8 +70,7 @@ int64_t GatherRows(const RowTables& t, const RowNames& names, IndexView indices,
 
 enum class RowUpdate : uint8_t { kAdd, kSubtract, kMultiply, kDivide };
 
-/// Updates of one table: update i is for row rows[i], or left out where that is -1. `step` is the distance between updates: the width, or 0
-/// where one scalar serves all.
+/// Update i of one table is for row rows[i], none where that is -1. `step`: from update to update, the width, or 0 for one scalar.
 struct RowUpdates {
   const int64_t* rows;
   int64_t count, width, step;

@@ -1,6 +1,7 @@
 // Elements of one tensor where a condition holds, of another elsewhere; all three are stretched over one another after numpy's rules.
 #pragma once
 
+#include <cstddef>
 #include <type_traits>
 
 #include "blocks/kernels/index/walk.h"
@@ -14,8 +15,22 @@ using SelectLoops = StretchedLoops<3>;
 using SelectFunction = void (*)(const SelectLoops::Axis& inner, const bool* condition, const void* t, const void* e, void* z, int64_t n);
 
 /// Computes the elements [begin, end) of the result; the pointers are at the whole operands and result, of `size` bytes an element.
-void RunSelect(const SelectLoops& loops, SelectFunction row, int64_t size, const bool* condition, const void* t, const void* e, void* z,
-               int64_t begin, int64_t end);
+inline void RunSelect(const SelectLoops& loops, SelectFunction row, int64_t size, const bool* condition, const void* t, const void* e, void* z,
+                      int64_t begin, int64_t end) {
+  const std::byte *from_t = static_cast<const std::byte*>(t), *from_e = static_cast<const std::byte*>(e);
+  std::byte* to = static_cast<std::byte*>(z);
+  const SelectLoops::Axis& inner = loops.inner;
+  int64_t skip = begin % inner.size;
+  Walk<SelectLoops::Axis, 3> walk(loops.outer, begin / inner.size);
+  while (begin < end) {
+    const int64_t n = std::min(inner.size - skip, end - begin);
+    const auto at = [&](int k) { return walk.offset(k) + skip * inner.steps[k]; };
+    row(inner, condition + at(0), from_t + at(1) * size, from_e + at(2) * size, to + begin * size, n);
+    begin += n;
+    skip = 0;
+    walk.Next();
+  }
+}
 
 /// Both sides are read, so that the choice becomes a blend of vectors; not of strings and handles.
 template <class T, int TStep, int EStep>

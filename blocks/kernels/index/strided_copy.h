@@ -18,8 +18,7 @@ struct Axis {
   int64_t step(int k) const { return k == 0 ? in_step : out_step; }
 };
 
-/// How a box is copied: for each index of the outer axes a matrix, out[i * row.out_step + j * column.out_step] =
-/// in[i * row.in_step + j * column.in_step], cut into tiles.
+/// A copy of a box, in tiles: for each outer index out[i * row.out_step + j * column.out_step] = in[i * row.in_step + j * column.in_step].
 struct BoxCopy {
   enum class Kind : uint8_t {
     kRows,        // column.in_step and column.out_step are 1

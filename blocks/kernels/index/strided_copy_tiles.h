@@ -150,8 +150,7 @@ void CopyStrided(const T* in, const Axis& row, T* out, const Axis& column, int64
 
 }  // namespace internal
 
-/// Writes tiles [begin, end) of the box, counted along the columns first, then the rows, then the outer axes. `in` and `out` are the
-/// starts of the arrays.
+/// Writes tiles [begin, end) of the box: along columns, then rows, then outer axes. `in` and `out` are the arrays' starts.
 template <class T>
 void CopyBox(const BoxCopy& box, const T* in, T* out, int64_t begin, int64_t end) {
   const int64_t column_tiles = box.column_tiles(), row_tiles = box.row_tiles();

@@ -10,8 +10,7 @@
 
 namespace weft::kernels {
 
-/// Nested loops in order, outermost first. An axis has a `size` of two or more and step(k), what one step along it adds to the offset of
-/// operand k.
+/// Nested loops, outermost first. An axis has a `size` of two or more and step(k), what a step along it adds to operand k's offset.
 template <class Axis, int kOperands>
 class Walk {
  public:

@@ -34,6 +34,5 @@ template void AvgPoolGrad(const SequencePooling&, const double*, double*, double
 
 #define WEFT_INSTANTIATE(T) template void AvgPool(const SequencePooling&, const T*, T*, Workers&);
 WEFT_FOR_SEQUENCES(WEFT_INSTANTIATE)
-#undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels

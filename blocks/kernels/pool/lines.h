@@ -138,8 +138,7 @@ void PoolLineByStrips(const P& p, const PoolLine<P>& line, Accumulator<S> start,
   }
 }
 
-/// Window o for kCount registers of channels: `in` is channel c of the first pixel of all, `out` the result. Reads and
-/// writes each value once where windows do not overlap.
+/// One window's kCount registers of channels: `in` is the first pixel's channel c. Each value is read once where windows do not overlap.
 template <class Reduction, bool kStream, bool kChecked, int kCount, class S, class T, class P>
 void PoolWindowVecs(const P& p, const PoolLine<P>& line, int64_t first, int64_t last, Accumulator<S> start, const S* in, T* out,
                      [[maybe_unused]] StopCheck& stop) {
@@ -255,8 +254,7 @@ void PoolLineByRows(const P& p, const PoolLine<P>& line, LineSpans<typename P::A
 
 /// Items that a task takes, each of which looks at `cost` values.
 inline int64_t PoolGrain(double cost) { return cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0)); }
-template <class P>
-int64_t LineGrain(const P& p) {
+int64_t LineGrain(const auto& p) {
   return PoolGrain(static_cast<double>(p.axes[2].out) * static_cast<double>(p.channels) * WindowCost(p));
 }
 
@@ -264,9 +262,8 @@ int64_t LineGrain(const P& p) {
 template <class P, class Body>
 void ForPoolLines(const P& p, Workers& workers, Body&& body) {
   if (p.empty() || p.out_pixels() == 0) return;
-  workers.For(p.batch * p.axes[0].out * p.axes[1].out, LineGrain(p), [&](int64_t begin, int64_t end) {
-    StopCheck stop(workers);
-    for (int64_t i = begin; i < end; ++i) body(PoolLine<P>(p, i), i * p.axes[2].out, stop);
+  ForEach(workers, p.batch * p.axes[0].out * p.axes[1].out, LineGrain(p), [&](int64_t i, StopCheck& stop) {
+    body(PoolLine<P>(p, i), i * p.axes[2].out, stop);
   });
 }
 

@@ -162,8 +162,7 @@ void ScatterPicture(const P& p, int64_t picture, int64_t c, int64_t count, const
 }
 
 /// Calls body(first element, window's pixels, channels, channel) for each strip of channels of each window of a line.
-template <class P, class Body>
-void ForStrips(const P& p, int64_t pixel, StopCheck& stop, Body&& body) {
+void ForStrips(const auto& p, int64_t pixel, StopCheck& stop, auto&& body) {
   for (int64_t o = 0; o < p.axes[2].out; ++o) {
     for (int64_t c = 0; c < p.channels; c += kPoolStrip) {
       if (stop(kPixelItems)) return;
@@ -186,12 +185,9 @@ void MaxPoolGrad(const P& p, const MaxPoolGradient<T>& arrays, Workers& workers)
   const int64_t strip = p.batch >= 8 ? kPoolStrip : 32, strips = DivideUp(p.channels, strip);
   const double cost = (static_cast<double>(p.out_pixels()) * WindowCost(p) + static_cast<double>(p.in_pixels())) *
                       static_cast<double>(std::min(strip, p.channels));
-  workers.For(p.batch * strips, PoolGrain(cost), [&](int64_t begin, int64_t end) {
-    StopCheck stop(workers);
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t c = i % strips * strip;
-      ScatterPicture(p, i / strips, c, std::min(strip, p.channels - c), arrays.in, arrays.gradient, arrays.out, stop);
-    }
+  ForEach(workers, p.batch * strips, PoolGrain(cost), [&](int64_t i, StopCheck& stop) {
+    const int64_t c = i % strips * strip;
+    ScatterPicture(p, i / strips, c, std::min(strip, p.channels - c), arrays.in, arrays.gradient, arrays.out, stop);
   });
 }
 
@@ -281,6 +277,5 @@ WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
   template void MaxPool(const SequencePooling&, const T*, T*, Workers&, Accumulator<T>); \
   template void MaxPoolGrad(const SequencePooling&, const MaxPoolGradient<T>&, Workers&);
 WEFT_FOR_SEQUENCES(WEFT_INSTANTIATE)
-#undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels

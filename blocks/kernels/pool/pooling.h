@@ -56,8 +56,7 @@ struct InverseAxis {
   }
 };
 
-/// Pictures [batch, depth, height, width, channels] under windows; pictures with the channels first are batch * channels pictures of one
-/// channel.
+/// Windows on [batch, depth, height, width, channels]; with the channels first, batch * channels pictures of one channel.
 template <class Axis>
 struct PoolingOf {
   using AxisType = Axis;
@@ -81,8 +80,7 @@ PoolingOf<InverseAxis<Axis>> Inverse(const PoolingOf<Axis>& p) {
 
 /// Inputs that a window sees at most, or nearly so: what a window costs.
 inline double MostInputs(const WindowAxis& axis) { return static_cast<double>(std::min(axis.window, axis.in)); }
-template <class Axis>
-double MostInputs(const Axis& axis) { return static_cast<double>(axis.in / std::max<int64_t>(axis.out, 1) + 1); }
+double MostInputs(const auto& axis) { return static_cast<double>(axis.in / std::max<int64_t>(axis.out, 1) + 1); }
 inline double MostInputs(const InverseAxis<WindowAxis>& axis) {
   return static_cast<double>(std::min(axis.axis.window / axis.axis.stride + 1, axis.in));
 }

@@ -267,6 +267,5 @@ WEFT_REQUANTIZED(uint8_t, int32_t)
   template void RunRoundTrip(const RoundTrip<T>&, const T*, T*, int64_t);
 WEFT_ROUND_TRIP(float)
 WEFT_ROUND_TRIP(double)
-#undef WEFT_ROUND_TRIP
 
 }  // namespace weft::kernels

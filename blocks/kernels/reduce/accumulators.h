@@ -213,8 +213,7 @@ class ExtremeRegisters {
 
  private:
 #if defined(__AVX512F__)
-  // A bit that is flipped, and the processor's maximum, which makes zeros of denormals as the product would; the compiler would take a
-  // comparison and a choice.
+  // A flipped bit and the processor's maximum make zeros of denormals, as the product would; the compiler would compare and choose.
   using Bits = Vec<std::conditional_t<sizeof(A) == 4, uint32_t, uint64_t>>;
   static Vec<A> SignOf(A key) { return Broadcast<A>(key > 0 ? A(0) : -A(0)); }
   Vec<A> Signed(Vec<A> x) const { return std::bit_cast<Vec<A>>(std::bit_cast<Bits>(x) ^ std::bit_cast<Bits>(sign_)); }

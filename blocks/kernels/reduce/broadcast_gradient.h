@@ -3,6 +3,7 @@
 
 #include "blocks/kernels/reduce/reduce.h"
 #include "blocks/kernels/simd/vec.h"
+#include "blocks/kernels/stop_check.h"
 #include "weft/base/divide.h"
 
 namespace weft::kernels {
@@ -58,11 +59,9 @@ void BroadcastReduced(const ReduceLayout& layout, const T* from, T* to, Workers&
     return;
   }
   const int64_t step = DivideUp(layout.count, layout.pieces);
-  workers.For(layout.pieces * cells, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t start = std::min(layout.count, task / cells * step);
-      BroadcastCells(layout, from, to, task % cells, task % cells + 1, start, std::min(layout.count, start + step));
-    }
+  ForEach(workers, layout.pieces * cells, 1, [&](int64_t task) {
+    const int64_t start = std::min(layout.count, task / cells * step);
+    BroadcastCells(layout, from, to, task % cells, task % cells + 1, start, std::min(layout.count, start + step));
   });
 }
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 
 #include "blocks/kernels/elementwise/elementwise.h"

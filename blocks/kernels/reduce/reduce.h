@@ -15,6 +15,7 @@
 #include "blocks/kernels/index/walk.h"
 #include "blocks/kernels/reduce/operations.h"
 #include "blocks/kernels/simd/widen.h"
+#include "blocks/kernels/stop_check.h"
 #include "weft/base/divide.h"
 
 namespace weft::kernels {
@@ -187,8 +188,7 @@ void AddRows(Op op, const T* x, int64_t rows, int64_t stride, int64_t width, typ
   if (r < rows) AddRowsTogether<1>(op, x + r * stride, stride, width, sums);
 }
 
-/// The same for any number of rows, in blocks. Narrow rows that follow one another are taken several at a time, as one wide row of whole
-/// registers.
+/// The same for any number of rows, in blocks; narrow rows in a row are taken as one wide row of whole registers.
 template <class Op, class T>
 void ReduceRows(Op op, const T* x, int64_t rows, int64_t stride, int64_t width, typename Op::Acc* total) {
   using Acc = typename Op::Acc;
@@ -215,8 +215,7 @@ void ReduceRows(Op op, const T* x, int64_t rows, int64_t stride, int64_t width, 
 }
 
 /// Calls f(offset, count) for each run in the steps [begin, end) of the reduced dimensions.
-template <class F>
-void ForRuns(const ReduceLayout& layout, int64_t begin, int64_t end, F&& f) {
+void ForRuns(const ReduceLayout& layout, int64_t begin, int64_t end, auto&& f) {
   if (layout.reduced.empty()) return f(begin * layout.width, end - begin);
   if (begin >= end) return;
   Walker walker(layout.reduced, begin / layout.run);
@@ -304,11 +303,9 @@ void Reduce(const ReduceLayout& layout, const T* in, T* out, std::byte* scratch,
     return;
   }
   const int64_t step = DivideUp(count, layout.pieces);
-  workers.For(layout.pieces * cells, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t piece = task / cells, cell = task % cells, from = std::min(count, piece * step);
-      reduce(cell, cell + 1, from, std::min(count, from + step), partial + piece * layout.outputs);
-    }
+  ForEach(workers, layout.pieces * cells, 1, [&](int64_t task) {
+    const int64_t piece = task / cells, cell = task % cells, from = std::min(count, piece * step);
+    reduce(cell, cell + 1, from, std::min(count, from + step), partial + piece * layout.outputs);
   });
   // Piece after piece for a stretch of outputs, whose joined values stay in the nearest cache.
   workers.For(layout.outputs, internal::kColumns, [&](int64_t begin, int64_t end) {

@@ -19,11 +19,9 @@ struct ScanBox {
     if (outer == 0 || size == 0 || inner == 0) return;
     const int64_t chunks = (inner + kColumns - 1) / kColumns;
     const int64_t cost = size * std::min(inner, kColumns);
-    workers.For(outer * chunks, internal::kTaskElements / cost, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t column = task % chunks * kColumns, start = task / chunks * size * inner + column;
-        f(reverse ? start + (size - 1) * inner : start, reverse ? -inner : inner, std::min(kColumns, inner - column));
-      }
+    ForEach(workers, outer * chunks, internal::kTaskElements / cost, [&](int64_t task) {
+      const int64_t column = task % chunks * kColumns, start = task / chunks * size * inner + column;
+      f(reverse ? start + (size - 1) * inner : start, reverse ? -inner : inner, std::min(kColumns, inner - column));
     });
   }
   static constexpr int64_t kColumns = 256;
@@ -32,8 +30,7 @@ struct ScanBox {
 namespace internal {
 
 /// Calls body(begin, end) over the steps of a scan, `width` columns side by side, until the run is to end.
-template <class Workers, class Body>
-void ForSteps(const Workers& workers, int64_t size, int64_t width, Body&& body) {
+void ForSteps(const auto& workers, int64_t size, int64_t width, auto&& body) {
   ForTiles(workers, size, 2 * kItemsBetweenLooks / width, body);
 }
 

@@ -16,8 +16,7 @@ struct SegmentRows {
   template <class T>
   const T* row(int64_t j) const { return static_cast<const T*>(data) + (rows == nullptr ? j : rows[j]) * inner; }
   /// Calls body(first, last) for the rows [begin, end), `tile` at a time, until the run is to end.
-  template <class Body>
-  void ForTiles(int64_t begin, int64_t end, int64_t tile, Body&& body) const {
+  void ForTiles(int64_t begin, int64_t end, int64_t tile, auto&& body) const {
     for (int64_t first = begin; first < end; first += tile) {
       if (first > begin && workers != nullptr && workers->Stopped()) return;
       body(first, std::min(end, first + tile));
@@ -28,8 +27,7 @@ struct SegmentRows {
 /// Columns that are reduced side by side.
 inline constexpr int64_t kSegmentColumns = 256;
 
-/// out[c] = rows [begin, end) reduced by op, as in reduce.h, for the columns [column, column + width), at most kSegmentColumns. Rows are
-/// taken in their order.
+/// out[c] = rows [begin, end), in order, reduced by op (reduce.h), for columns [column, column + width), kSegmentColumns at most.
 template <class Op, class T>
 [[gnu::noinline]] void ReduceSegment(const Op op, const SegmentRows& rows, int64_t begin, int64_t end, int64_t column, int64_t width,
                                      T* out) {

@@ -142,8 +142,7 @@ class SoftmaxRow {
   double sum() const { return sum_; }
 
   /// Calls f(begin, count, shifted, exponentials) for each chunk: x - max(x), and exp of that.
-  template <class F>
-  void ForChunks(F&& f) {
+  void ForChunks(auto&& f) {
     for (int64_t begin = 0; begin < size_ && !stop_(kChunk); begin += kChunk) {
       if (size_ > kChunk) Load(begin), Exponentials(begin);
       f(begin, std::min(kChunk, size_ - begin), shifted_, exponentials_);
@@ -172,8 +171,7 @@ class SoftmaxRow {
   alignas(64) A exponentials_[kChunk];
 };
 
-/// out = exp(x) / sum of exp(x). The exponentials of floats and doubles wait in the output; those of a row of shorter numbers in a buffer,
-/// or they are computed again where it does not fit.
+/// out = exp(x) / sum of exp(x). Exponentials wait in the output, of shorter numbers in a buffer, or are computed again if it is small.
 template <class T>
 void Softmax(const T* x, int64_t size, T* out, const Workers* workers) {
   using A = Accumulator<T>;
@@ -275,8 +273,7 @@ class ShortCrossEntropies {
     if (row.stride != 1) return Broadcast(WidenOne<A>(*row.data));
     return count == N ? LoadVec(row.data + i) : softmax::LoadSome(row.data + i, count, A(0));
   }
-  template <class F>
-  void ForRegisters(F&& f) const {
+  void ForRegisters(auto&& f) const {
     for (int64_t i = 0; i < classes_; i += N) f(i, static_cast<int>(std::min<int64_t>(N, classes_ - i)));
   }
 

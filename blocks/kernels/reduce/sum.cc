@@ -14,6 +14,5 @@ void ReduceSum(const ReduceLayout& layout, const T* in, T* out, std::byte* scrat
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_FOR_UNSIGNED(WEFT_INSTANTIATE)
 WEFT_FOR_COMPLEXES(WEFT_INSTANTIATE)
-#undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels

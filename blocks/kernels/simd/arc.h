@@ -42,8 +42,7 @@ struct Asin {
     const V arc = parts::ArcSine(a), y = parts::Abs(a) > T(0.5) ? T(parts::kPi / 2) - (2 * arc - parts::kPiRest<T> / 2) : arc;
     return parts::TurnSign(y, a);
   }
-  template <class T>
-  static T One(const T& a) { return std::asin(a); }
+  static auto One(const auto& a) { return std::asin(a); }
 };
 
 struct Acos {
@@ -55,8 +54,7 @@ struct Acos {
     const V great = a > 0 ? 2 * arc : T(parts::kPi) - (2 * arc - kRest);
     return parts::Abs(a) > T(0.5) ? great : T(parts::kPi / 2) - (parts::TurnSign(arc, a) - kRest / 2);
   }
-  template <class T>
-  static T One(const T& a) { return std::acos(a); }
+  static auto One(const auto& a) { return std::acos(a); }
 };
 
 struct Atan {
@@ -68,8 +66,7 @@ struct Atan {
     const V arc = parts::ArcOfFlat(great ? one : x, great ? x : one);
     return parts::TurnSign(great ? T(parts::kPi / 2) - (arc - parts::kPiRest<T> / 2) : arc, a);
   }
-  template <class T>
-  static T One(const T& a) { return std::atan(a); }
+  static auto One(const auto& a) { return std::atan(a); }
 };
 
 struct Atan2 {
@@ -89,8 +86,7 @@ struct Atan2 {
     const auto backward = parts::Bits(x) > parts::Bits(parts::Abs(x));
     return parts::TurnSign(backward ? T(parts::kPi) - (arc - kRest) : arc, y);
   }
-  template <class T>
-  static T One(const T& a, const T& b) { return std::atan2(a, b); }
+  static auto One(const auto& a, const auto& b) { return std::atan2(a, b); }
 };
 
 }  // namespace weft::kernels

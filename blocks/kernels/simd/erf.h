@@ -43,8 +43,7 @@ struct Erf {
     const V x = parts::Abs(a);
     return parts::TurnSign(x < parts::kShortErf<V> ? parts::ShortErf(x) : parts::LongErf(x), a);
   }
-  template <class T>
-  static T One(const T& a) { return std::erf(a); }
+  static auto One(const auto& a) { return std::erf(a); }
 };
 
 /// 1 - erf(x).
@@ -55,8 +54,7 @@ struct Erfc {
     const V x = parts::Abs(a), upper = parts::UpperErfc(x), great = a < 0 ? 2 - upper : upper;
     return x < T(0.5) ? 1 - parts::ShortErf(a) : great;
   }
-  template <class T>
-  static T One(const T& a) { return std::erfc(a); }
+  static auto One(const auto& a) { return std::erfc(a); }
 };
 
 }  // namespace weft::kernels

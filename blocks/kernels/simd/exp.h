@@ -55,8 +55,7 @@ struct Exp {
     const V one = V{} + 1, y = parts::MulAdd(parts::MulAdd(parts::Polynomial(r, Coefficients<T>::kExp), r, one), r, one);
     return parts::Scale(y, shifted);
   }
-  template <class T>
-  static T One(const T& a) { return std::exp(a); }
+  static auto One(const auto& a) { return std::exp(a); }
 };
 
 /// e^x - 1.
@@ -66,8 +65,7 @@ struct Expm1 {
     const V y = parts::QuarterExpm1(parts::AtMost(a, parts::kExpm1Most<parts::ElementOf<V>>)) * 4;
     return parts::IsSmall(a) ? a : y;
   }
-  template <class T>
-  static T One(const T& a) { return std::expm1(a); }
+  static auto One(const auto& a) { return std::expm1(a); }
 };
 
 /// 1 / (1 + e^-x).
@@ -96,8 +94,7 @@ struct Sinh {
     const V y = (quarter + quarter / (4 * quarter + 1)) * 2;
     return parts::IsSmall(a) ? a : parts::TurnSign(y, a);
   }
-  template <class T>
-  static T One(const T& a) { return std::sinh(a); }
+  static auto One(const auto& a) { return std::sinh(a); }
 };
 
 struct Cosh {
@@ -107,8 +104,7 @@ struct Cosh {
     const V half = parts::QuarterExpm1(parts::AtMost(parts::Abs(a), parts::kExpm1Most<T>)) * 2 + T(0.5);
     return half + T(0.25) / half;
   }
-  template <class T>
-  static T One(const T& a) { return std::cosh(a); }
+  static auto One(const auto& a) { return std::cosh(a); }
 };
 
 }  // namespace weft::kernels

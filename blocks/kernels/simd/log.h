@@ -62,8 +62,7 @@ struct Log {
     if (!parts::AnyLane(~((a >= kNormal) & (a < parts::kInfinity<V>)))) [[likely]] return y;
     return parts::AnyLane((a > 0) & (a < kNormal)) ? OfDenormals(a) : parts::LogOrSpecial(y, a);
   }
-  template <class T>
-  static T One(const T& a) { return std::log(a); }
+  static auto One(const auto& a) { return std::log(a); }
 
  private:
   /// To the same bits; also of denormals.
@@ -78,8 +77,7 @@ struct Log1p {
     const V sum = 1 + a, lost = a < 1 ? a - (sum - 1) : 1 - (sum - a);
     return parts::IsSmall(a) ? a : parts::LogOrSpecial(parts::LogOfReduced(parts::ReduceNormalLog(sum), lost / sum), sum);
   }
-  template <class T>
-  static T One(const T& a) { return std::log1p(a); }
+  static auto One(const auto& a) { return std::log1p(a); }
 };
 
 }  // namespace weft::kernels

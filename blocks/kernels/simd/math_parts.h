@@ -195,8 +195,7 @@ template <class M>
 struct Sqrt {
   template <class V>
   static V Of(V a) { return parts::InstructionsOf<V>::SquareRoot(a); }
-  template <class T>
-  static T One(const T& a) { return std::sqrt(a); }
+  static auto One(const auto& a) { return std::sqrt(a); }
 };
 
 }  // namespace weft::kernels

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "blocks/kernels/simd/vec.h"
 
@@ -42,8 +41,7 @@ inline void StreamPiece(const std::byte* from, std::byte* to) {
 /// Calls compute(first, n, to) for neighbouring stretches of `count` elements of `size` bytes: all at once, or where `stream`, in pieces
 /// that are computed in a buffer and written past the cache. `to` is no input then. Elements with constructors, which are larger than any
 /// number but one, never are.
-template <class Compute>
-void StreamElements(void* to, int64_t count, int64_t size, bool stream, Compute&& compute) {
+void StreamElements(void* to, int64_t count, int64_t size, bool stream, auto&& compute) {
   alignas(64) std::byte buffer[kStreamPiece];
   stream = stream && size <= 8 && reinterpret_cast<uintptr_t>(to) % 64 == 0;
   const int64_t piece = stream ? kStreamPiece / size : count;

@@ -59,8 +59,7 @@ struct Pow {
     const V real = (base < 0) & ~whole & (x < parts::kInfinity<V>) ? V{} + parts::kNan<V> : power;
     return odd ? parts::TurnSign(real, base) : real;
   }
-  template <class T>
-  static T One(const T& a, const T& b) { return std::pow(a, b); }
+  static auto One(const auto& a, const auto& b) { return std::pow(a, b); }
 
  private:
   template <class V>

@@ -63,8 +63,7 @@ struct Tanh {
       return parts::IsSmall(a) ? a : parts::TurnSign(quarter / (quarter + T(0.5)), a);
     }
   }
-  template <class T>
-  static T One(const T& a) { return std::tanh(a); }
+  static auto One(const auto& a) { return std::tanh(a); }
 
 #if defined(__AVX512F__)
  private:

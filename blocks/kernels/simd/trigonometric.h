@@ -59,8 +59,7 @@ struct Sin {
     return parts::TurnSign(parts::OfOddQuadrant(at.n, at.cosine, at.sine),
                            parts::FromBits<V>(at.n << (8 * sizeof(parts::ElementOf<V>) - 2)));
   }
-  template <class T>
-  static T One(const T& a) { return std::sin(a); }
+  static auto One(const auto& a) { return std::sin(a); }
 };
 
 struct Cos {
@@ -70,8 +69,7 @@ struct Cos {
   [[gnu::always_inline]] static V OfQuadrant(const parts::Quadrant<V>& at) {
     return Sin::OfQuadrant(parts::Quadrant<V>{at.n + 1, at.sine, at.cosine});
   }
-  template <class T>
-  static T One(const T& a) { return std::cos(a); }
+  static auto One(const auto& a) { return std::cos(a); }
 };
 
 struct Tan {
@@ -81,8 +79,7 @@ struct Tan {
   [[gnu::always_inline]] static V OfQuadrant(const parts::Quadrant<V>& at) {
     return parts::OfOddQuadrant(at.n, -at.cosine, at.sine) / parts::OfOddQuadrant(at.n, at.sine, at.cosine);
   }
-  template <class T>
-  static T One(const T& a) { return std::tan(a); }
+  static auto One(const auto& a) { return std::tan(a); }
 };
 
 }  // namespace weft::kernels

@@ -3,9 +3,6 @@
 // register, `One` of any number.
 #pragma once
 
-#include <cmath>
-#include <complex>
-
 #include "blocks/kernels/simd/arc.h"
 #include "blocks/kernels/simd/erf.h"
 #include "blocks/kernels/simd/exp.h"

@@ -62,8 +62,7 @@ constexpr double kWeights[] = {0.1894506104550684963, 0.1826034150449235889,  0.
                                0.1246289712555338721, 0.09515851168249278481, 0.06225352393864789286, 0.02715245941175409485};
 
 /// The integral of f over [0, length].
-template <class F>
-double Integrate(double length, const F& f) {
+double Integrate(double length, const auto& f) {
   constexpr int kPanels = 8;
   const double half = length / (2 * kPanels);
   double sum = 0;
@@ -78,8 +77,7 @@ constexpr double kEnd = 45;  // e^-45 of an integrand's value at the start count
 
 /// The part of the integral of weight(t) t^(a-1) e^-t that lies beyond x, seen from the integrand's peak, over t^(a-1) e^-t at x. Upwards
 /// for x >= 2 near or above a - 1, downwards for x below a and a large.
-template <class Weight>
-double Tail(double a, double x, bool upwards, const Weight& weight) {
+double Tail(double a, double x, bool upwards, const auto& weight) {
   const double sign = upwards ? 1 : -1, slope = sign * (x - (a - 1)) / x;
   const auto fall = [&](double u) { return slope * u - (a - 1) * Log1pLess(sign * u / x); };  // of the integrand's logarithm
   const double bend = std::max(a - 1, 0.0) / x / x;

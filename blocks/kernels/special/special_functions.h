@@ -16,8 +16,7 @@ double Polygamma(double n, double x);
 /// The sum of (q + k)^-x over k = 0, 1, ...; inf for x = 1 and at the poles of even x, NaN for x < 1 and for q < 0 unless x is whole.
 double Zeta(double x, double q);
 
-/// The lower incomplete gamma function over Gamma(a): from 0 at x = 0 to 1; a > 0, x >= 0. Igammac is 1 less it, right also where that is
-/// tiny.
+/// The lower incomplete gamma function over Gamma(a), 0 to 1; a > 0, x >= 0. Igammac is 1 less it, right also where tiny.
 double Igamma(double a, double x);
 double Igammac(double a, double x);
 
