@@ -31,6 +31,7 @@ void RunLoop::Drive() {
       status = session_.Run(options);
       if (status.ok() && outputs_.any()) status = outputs_.Give(session_);
     }
+    if (!status.ok()) status = std::move(status).WithPage(session_.graph()->name());
   } catch (...) {
     status = StatusOfException("the run ended");
   }

@@ -125,10 +125,18 @@ Status ScopeState::Write(SnapshotWriter& file) const {
 
 // ---- reading ---------------------------------------------------------------------------------------------------------------------------
 
+// What is told of a part of the file names the file.
 Status ScopeState::Read(SnapshotReader& file) {
+  file_ = file.name();
+  Status status = ReadSections(file);
+  if (status.ok() || IsNoMemory(status) || status.message().find(Cat("'", file_, "'")) != std::string::npos) return status;
+  return Status(status.code(), Cat("the snapshot '", file_, "': ", status.message())).WithHint(status.hint());
+}
+
+Status ScopeState::ReadSections(SnapshotReader& file) {
   const ScopeFiles files(scope_);
   WEFT_ASSIGN_OR_RETURN(SnapshotReader::Section section, file.Next());
-  if (section.tag != SectionTag::kScope) return DataLoss("needs the scope as the first section of a snapshot, found another");
+  if (section.tag != SectionTag::kScope) return DataLoss("needs the scope as its first section, found another");
   WEFT_ASSIGN_OR_RETURN(const std::string head, file.ReadText("the scope"));
   StateReader in(head, files, scope_.budget());
   WEFT_ASSIGN_OR_RETURN(page_, in.Text());
@@ -141,7 +149,7 @@ Status ScopeState::Read(SnapshotReader& file) {
       case SectionTag::kVariable: WEFT_RETURN_IF_ERROR(ReadVariable(file)); break;
       case SectionTag::kResource: WEFT_RETURN_IF_ERROR(ReadResource(file)); break;
       case SectionTag::kEnd: return {};
-      default: return DataLoss("the snapshot is damaged: a section is out of place");
+      default: return DataLoss("it is damaged: a section is out of place");
     }
   }
 }
@@ -257,7 +265,7 @@ void ScopeState::FitVariables(bool partial, VariableAccess& access, Diagnostics&
   for (size_t v = 0; v < found.size() && !partial; ++v) {
     const Node& node = graph.node(graph.variables()[v]);
     if (found[v] || !graph.variable_info(static_cast<int>(v)).temporary.empty()) continue;
-    problems.Error(PlaceAtNode(graph, graph.variables()[v], NotFound("the snapshot of the page '", page_, "' has no variable '", node.id, "'")));
+    problems.Error(PlaceAtNode(graph, graph.variables()[v], NotFound("the snapshot '", file_, "' of the page '", page_, "' has no variable '", node.id, "'")));
   }
 }
 
@@ -265,13 +273,13 @@ Status ScopeState::FitVariable(const Variable& saved, VariableAccess& access, st
   const Graph& graph = *revision_->graph;
   auto index = graph.FindNode(saved.id);
   if (!index.ok() || graph.node(*index).variable < 0) {
-    return NotFound("the snapshot of the page '", page_, "' has the ", saved.block, " '", saved.id, "', which this page has not");
+    return NotFound("the snapshot '", file_, "' of the page '", page_, "' has the ", saved.block, " '", saved.id, "', which this page has not");
   }
   const Node& node = graph.node(*index);
   const auto variable = static_cast<size_t>(node.variable);
-  const auto refuse = [&](auto needed, auto was) { return PlaceAtNode(graph, *index, InvalidArgument("the page needs ", needed, ", found ", was, " in the snapshot")); };
+  const auto refuse = [&](auto needed, auto was) { return PlaceAtNode(graph, *index, InvalidArgument("the page needs ", needed, ", found ", was, " in the snapshot '", file_, "'")); };
   if (node.def->name != saved.block) return refuse(Cat("a ", node.def->name), Cat("a ", saved.block));
-  if (std::exchange(found[variable], 1)) return PlaceAtNode(graph, *index, InvalidArgument("the snapshot has the variable twice"));
+  if (std::exchange(found[variable], 1)) return PlaceAtNode(graph, *index, InvalidArgument("the snapshot '", file_, "' has the variable twice"));
   if (saved.value.defined()) {
     const DType needed = node.output_types[0] == DType::kResource ? saved.value.dtype() : node.output_types[0];
     if (saved.value.dtype() != needed) return refuse(needed, saved.value.dtype());
@@ -302,16 +310,17 @@ Status ScopeState::FitResource(const ResourceState& saved, const ResourceStore::
                                std::vector<Change>& changes) const {
   const std::string maker = MakerOf(saved.key);
   // What blocks of a page share under a name that none of them was given is no one block's.
-  if (maker.empty() && !saved.block.empty()) return NotFound("the snapshot of the page '", page_, "' has it, made by a ", saved.block, ", and no block of this page makes it");
-  if (maker != saved.block) return InvalidArgument("a ", maker, " of the page makes it, in the snapshot a ", saved.block, " did");
+  if (maker.empty() && !saved.block.empty()) return NotFound("the snapshot '", file_, "' of the page '", page_, "' has it, made by a ", saved.block, ", and no block of this page makes it");
+  if (maker != saved.block) return InvalidArgument("a ", maker, " of the page makes it, in the snapshot '", file_, "' a ", saved.block, " did");
   auto made = access.resources().find(saved.key);
   if (made == access.resources().end()) {
     // The block that makes it takes the state over in its first run.
     restored.insert_or_assign(saved.key, ResourceStore::Saved{saved.kind, saved.state});
     return {};
   }
-  WEFT_ASSIGN_OR_RETURN(auto change, LoadResource(*made->second, saved.kind, saved.state, scope_));
-  changes.push_back(std::move(change));
+  auto change = LoadResource(*made->second, saved.kind, saved.state, scope_);
+  if (!change.ok()) return std::move(change).status().Append(Cat(", in the snapshot '", file_, "'"));
+  changes.push_back(std::move(*change));
   return {};
 }
 
@@ -341,7 +350,7 @@ Result<SnapshotSummary> RestoreSnapshot(Scope& scope, const std::filesystem::pat
   try {
     ScopeState state(scope);
     SnapshotReader file;
-    if (Status status = file.Open(path); !status.ok()) return fail(std::move(status));
+    if (Status status = file.Open(path, path.string()); !status.ok()) return fail(std::move(status));
     if (Status status = state.Read(file); !status.ok()) return fail(std::move(status));
     if (Status status = state.Apply(options, problems); !status.ok()) return fail(std::move(status));
     SnapshotSummary summary = state.summary();

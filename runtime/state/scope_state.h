@@ -46,6 +46,7 @@ class ScopeState {
   Status Fit(bool partial, ResourceStore::Access& resources, VariableAccess& variables, Diagnostics& problems, std::vector<Change>& changes) const;
   Status CaptureVariables();
   Status CaptureResources();
+  Status ReadSections(SnapshotReader& file);
   Status ReadVariable(SnapshotReader& file);
   Status ReadResource(SnapshotReader& file);
   void FitVariables(bool partial, VariableAccess& access, Diagnostics& problems, std::vector<Change>& changes) const;
@@ -58,7 +59,7 @@ class ScopeState {
 
   Scope& scope_;
   const std::shared_ptr<Revision> revision_;
-  std::string page_;
+  std::string page_, file_;  // whose state it is, and the snapshot that it was read from
   bool started_ = false;
   std::vector<Variable> variables_;
   std::vector<ResourceState> resources_;

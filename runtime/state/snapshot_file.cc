@@ -91,8 +91,8 @@ Status SnapshotWriter::Finish() {
 
 Status SnapshotReader::Damaged(std::string_view what) const { return DataLoss("the snapshot '", name_, "' is damaged: ", what); }
 
-Status SnapshotReader::Open(const std::filesystem::path& path) {
-  name_ = path.string();
+Status SnapshotReader::Open(const std::filesystem::path& path, std::string name) {
+  name_ = std::move(name);
   const auto open = [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); };
   file_ = Descriptor(Uninterrupted(open));  // does not wait for the writer of a pipe
   if (!file_.valid()) return SystemError(errno, "read", name_);

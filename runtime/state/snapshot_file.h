@@ -40,7 +40,9 @@ class SnapshotReader {
     uint64_t size = 0;
   };
 
-  Status Open(const std::filesystem::path& path);
+  /// `name` is what messages call it.
+  Status Open(const std::filesystem::path& path, std::string name);
+  const std::string& name() const { return name_; }
   /// The next section's head. At the end checks that it is one.
   Result<Section> Next();
   /// The payload of the section that Next gave, into `to` of its size. `what` names it in errors: "variable 'w'".

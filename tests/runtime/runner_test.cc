@@ -74,6 +74,20 @@ TEST_CASE("Runner: listeners get steps while they want them, and those that othe
   CHECK(other->steps == 3);
 }
 
+TEST_CASE("Runner: what its deadline ends names the page, in a run and between two", "[runner]") {
+  TestPage page(CountingPage());
+  Driven host(page, {"half.z"}, {"count"});
+  RunRequest request;
+  request.deadline = Clock::now() + std::chrono::milliseconds(20);
+  request.steps = -1;
+  for (const auto interval : {std::chrono::nanoseconds(0), std::chrono::nanoseconds(std::chrono::hours(1))}) {
+    request.interval = interval;
+    const Status status = host.runner->RunBlocking(request);
+    CHECK(status.message() == "the run's deadline passed");
+    CHECK(status.place().page == "p");
+  }
+}
+
 TEST_CASE("Runner: who is added while a run is paused is told of the run before its next step, once", "[runner]") {
   TestPage page(CountingPage());
   Driven host(page, {"half.z"}, {"count"});

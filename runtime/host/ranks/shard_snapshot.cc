@@ -182,7 +182,7 @@ Result<std::string> ShardSnapshots::TakeFile(const std::string& path) {
 Status ShardSnapshots::ReadAndCheck(const std::string& path, const std::string& bytes, ScopeState& state, Diagnostics& problems) const {
   const auto read = [&](const std::filesystem::path& place) -> Status {
     SnapshotReader file;
-    WEFT_RETURN_IF_ERROR(file.Open(place));
+    WEFT_RETURN_IF_ERROR(file.Open(place, path));  // also where it is a copy of that
     WEFT_RETURN_IF_ERROR(state.Read(file));
     return state.Check({}, problems);
   };
