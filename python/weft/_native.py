@@ -208,6 +208,7 @@ FAILING = {
     "weft_page_sessions": (HANDLE, OUT),
     "weft_page_get_variable": (HANDLE, TEXT, OUT),
     "weft_page_set_variable": (HANDLE, TEXT, POINTER(Buffer)),
+    "weft_page_hold_memory": (HANDLE, c_int64),
     "weft_page_block_json": (HANDLE, TEXT, OUT),
     "weft_page_wires_json": (HANDLE, OUT),
     "weft_page_layout_json": (HANDLE, c_int32, OUT),

@@ -386,6 +386,13 @@ class Page(Edits, Inspecting):
         _native.call("weft_page_set_variable", self._handle, _native.encode(block), byref(buffer))
         del kept
 
+    def hold_memory(self, count: int) -> None:
+        """Counts so many bytes that the program holds for the page in its memory limit, in place of those before; 0 gives them back.
+
+        Raises resource_exhausted where the limit has no room for them.
+        """
+        _native.call("weft_page_hold_memory", self._handle, count)
+
     # ---- its state in a file ----
 
     def save_state(self, path: str | os.PathLike, *, patience: float = 10) -> SnapshotInfo:

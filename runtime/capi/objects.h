@@ -2,6 +2,7 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 
 #include "runtime/capi/guard.h"
@@ -49,6 +50,8 @@ class PageObject final : public Object {
   std::unique_ptr<Document> document;
   std::shared_ptr<Scope> scope;  // of the document
   Inspector inspector;
+  std::mutex held_mutex;
+  std::optional<MemoryCharge> held;  // for what the host holds; with held_mutex
 };
 
 /// Memory of a host; its release is called when nothing uses it any more.

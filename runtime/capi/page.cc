@@ -179,3 +179,13 @@ weft_status weft_page_set_variable(weft_page* page, const char* block, const wef
     return object->scope->SetVariable(block, std::move(tensor));
   });
 }
+
+weft_status weft_page_hold_memory(weft_page* page, int64_t bytes, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
+    if (bytes < 0) return InvalidArgument("needs 0 bytes or more, found ", bytes).WithPort("bytes");
+    std::lock_guard lock(object->held_mutex);
+    if (!object->held) object->held.emplace(object->scope->budget());
+    return object->held->Hold(bytes).WithPage(object->scope->revision()->graph->name());
+  });
+}

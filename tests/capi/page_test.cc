@@ -191,6 +191,37 @@ TEST_CASE("C: a page that takes longer to load than the runtime allows is refuse
   CHECK(problems.at(0).message == std::string("the call's deadline passed"));
 }
 
+TEST_CASE("C: what a host holds for a page counts in the page's memory limit", "[capi]") {
+  constexpr int64_t kLimit = 1 << 20;
+  weft_runtime_options options = WEFT_RUNTIME_OPTIONS_INIT;
+  options.page_memory_limit = kLimit;
+  OwnedRuntime runtime;
+  Problems problems;
+  C_OK(problems, weft_runtime_open(&options, runtime.out(), problems.out()));
+  const auto used = [&] {
+    weft_runtime_info info = WEFT_RUNTIME_INFO_INIT;
+    REQUIRE(weft_runtime_get_info(runtime, &info, nullptr) == WEFT_OK);
+    return info.memory_used;
+  };
+  const std::string text = R"({"weft": 1, "page": "p", "blocks": [{"id": "n", "block": "NoOp"}]})";
+  OwnedPage page;
+  C_OK(problems, weft_page_load(runtime, text.data(), text.size(), nullptr, page.out(), problems.out()));
+  const int64_t own = used();
+  C_OK(problems, weft_page_hold_memory(page, 500000, problems.out()));
+  C_OK(problems, weft_page_hold_memory(page, 700000, problems.out()));  // in all, not more
+  CHECK(used() == own + 700000);
+  CHECK(weft_page_hold_memory(page, kLimit, problems.out()) == WEFT_RESOURCE_EXHAUSTED);
+  CHECK(problems.at(0).message == Cat("needs ", kLimit - 700000, " bytes of memory; ", own + 700000, " of the limit of ", kLimit, " are in use"));
+  CHECK(problems.at(0).page == std::string("page"));
+  CHECK(weft_page_hold_memory(page, -1, problems.out()) == WEFT_INVALID_ARGUMENT);
+  CHECK(used() == own + 700000);
+  C_OK(problems, weft_page_hold_memory(page, 0, problems.out()));
+  CHECK(used() == own);
+  C_OK(problems, weft_page_hold_memory(page, 1000, problems.out()));
+  CHECK(weft_page_close(page.release()) == WEFT_OK);
+  CHECK(used() == 0);
+}
+
 TEST_CASE("C: the blocks of a runtime as JSON", "[capi]") {
   OwnedRuntime runtime = OpenRuntime();
   OwnedStrings all, one;

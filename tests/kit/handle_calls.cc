@@ -56,6 +56,7 @@ std::vector<HandleCall> PageCalls(LiveHandles& live) {
       TRY(weft_page_sessions, weft_page, handle, strings.out(), problems),
       TRY(weft_page_get_variable, weft_page, handle, "n", view.out(), problems),
       TRY(weft_page_set_variable, weft_page, handle, "n", &buffer, problems),
+      TRY(weft_page_hold_memory, weft_page, handle, 0, problems),
       TRY(weft_page_edit, weft_page, handle, "[]", WEFT_EDIT_APPLY, strings.out(), problems),
       TRY(weft_page_edits, weft_page, handle, &edits, problems),
       TRY(weft_page_undo, weft_page, handle, strings.out(), problems),

@@ -159,6 +159,15 @@ class InputsTest(unittest.TestCase):
         session.run()
         self.assertEqual(y.tolist(), [20, 20])
 
+    def test_memory_that_the_program_holds(self):
+        page = weft.load(doubling(shape=(2,)), runtime=weft.Runtime(page_memory_limit=1 << 20))
+        page.hold_memory(900_000)
+        with self.assertRaises(weft.Error) as caught:
+            page.hold_memory(1 << 20)
+        self.assertEqual(caught.exception.code, "resource_exhausted")
+        page.hold_memory(0)
+        page.hold_memory(900_000)
+
     def test_what_is_fed_or_bound_follows_renames(self):
         page = weft.load(doubling(shape=(2,)))
         session = page.session()

@@ -6,6 +6,7 @@ import random
 import signal
 import socket as sockets
 import ssl
+import struct
 import subprocess
 import threading
 import time
@@ -379,6 +380,26 @@ class GreedyPages(ServerTest):
         else:
             self.assertIn(status, (422, 507), body)
         self.finish(self.server.post("/v1/runs", {"page": self.open()[0]}))
+
+    def test_feeds_count(self):
+        """What is fed counts for the server and for the session: of 200 MiB, twice 48 MB and twice 48 MB, and no third."""
+        inputs = [block(f"x{i}", "Placeholder", "dtype_ = DT_FLOAT;") for i in range(3)]
+        page, path = self.open(text=page_text(*inputs, block("run", "ClientSession", fetch_outputs=[f"x{i}.output" for i in range(3)])), name="fed")
+        count = 12_000_000
+        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({count},), }}".ljust(117) + "\n"
+        value = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + bytes(4 * count)
+
+        def feed(i):
+            return {"method": "PUT", "path": f"{path}/feed?name=x{i}.output", "body": value, "headers": {"Content-Type": "application/x-npy"}}
+
+        self.server.call(**feed(0))
+        self.server.call(**feed(0))  # in place of itself
+        self.server.call(**feed(1))
+        error = self.fails(507, **feed(2), code="resource_exhausted")["error"]
+        self.assertRegex(error["message"], r"^needs 48\d{6} bytes of memory; 19\d{7} of the limit of 209715200 are in use$")
+        self.assertEqual([fed["name"] for fed in self.server.get(path + "/feeds")["feeds"]], ["x0.output", "x1.output"])
+        self.server.call("DELETE", path + "/feed?name=x0.output")
+        self.server.call(**feed(2))
 
     def test_pages_that_run_for_ever(self):
         page, _ = self.open(text=counter(), name="for ever")

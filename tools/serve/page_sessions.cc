@@ -225,6 +225,8 @@ Json PageSessions::Feeds() const {
 
 void PageSessions::Feed(const std::string& name, std::unique_ptr<OwnedBuffer> value) {
   if (!feeds_.contains(name) && feeds_.size() >= limits_.feeds) throw ApiError(429, "resource_exhausted", "the page has too many feeds");
+  value->counted = value->held_bytes();
+  CountFeeds(value->counted);
   std::optional<ApiError> failure;
   bool taken = false;
   for (OpenSession* session : All()) {
@@ -235,19 +237,27 @@ void PageSessions::Feed(const std::string& name, std::unique_ptr<OwnedBuffer> va
       if (!failure) failure = error;
     }
   }
+  if (taken || !failure) feeds_[name] = std::move(value);
+  CountFeeds(0);
   if (!taken && failure) throw *failure;
-  feeds_[name] = std::move(value);
   PublishFeeds();
 }
 
 void PageSessions::Unfeed(const std::string& name) {
   if (feeds_.erase(name) == 0) throw ApiError(404, "not_found", "'" + name + "' is not fed");
+  CountFeeds(0);
   for (OpenSession* session : All()) weft_session_unbind(session->handle.get(), name.c_str(), nullptr);
   PublishFeeds();
 }
 
 void PageSessions::FeedTo(OpenSession& session) {
-  for (const auto& [name, value] : feeds_) weft_session_feed(session.handle.get(), name.c_str(), &value->buffer, nullptr);
+  for (const auto& [name, value] : feeds_) {
+    try {
+      Call([&](weft_diagnostics** problems) { return weft_session_feed(session.handle.get(), name.c_str(), &value->buffer, problems); });
+    } catch (const ApiError& error) {
+      if (error.http() == HttpStatusOf(WEFT_RESOURCE_EXHAUSTED, Refusal::kCall)) throw;  // else it has no such value
+    }
+  }
 }
 
 void PageSessions::Rename(const Renames& renames) {
@@ -258,7 +268,14 @@ void PageSessions::Rename(const Renames& renames) {
     renamed[now] = std::move(value);
   }
   feeds_ = std::move(renamed);
+  CountFeeds(0);
   for (OpenSession& session : page_) FollowId(session.id, renames);
+}
+
+void PageSessions::CountFeeds(int64_t more) {
+  int64_t bytes = more;
+  for (const auto& [name, value] : feeds_) bytes += value->counted;
+  Call([&](weft_diagnostics** problems) { return weft_page_hold_memory(document_.page(), bytes, problems); });
 }
 
 void PageSessions::PublishFeeds() {

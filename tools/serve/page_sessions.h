@@ -74,10 +74,11 @@ class PageSessions {
   ViewHandle View(const std::string& name, const std::string& session, std::string& from);
 
   Json Feeds() const;
+  /// The value counts in the page's memory limit as long as it is fed; throws 507 where that has no room for it.
   void Feed(const std::string& name, std::unique_ptr<OwnedBuffer> value);
   /// Throws 404.
   void Unfeed(const std::string& name);
-  /// Gives a session that was just opened all that is fed.
+  /// Gives a session that was just opened all that is fed; throws 507.
   void FeedTo(OpenSession& session);
   /// What is fed follows, and sessions go by the ids that their blocks have now.
   void Rename(const Renames& renames);
@@ -85,6 +86,8 @@ class PageSessions {
  private:
   std::vector<OpenSession*> ByPreference();
   void PublishFeeds();
+  /// Counts the values that are fed, with `more` bytes; throws 507 where they are too many.
+  void CountFeeds(int64_t more);
 
   Document& document_;
   const Limits& limits_;

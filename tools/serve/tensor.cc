@@ -140,6 +140,13 @@ Tensor Sliced(Tensor tensor, const std::vector<AxisSlice>& slice) {
   return part;
 }
 
+int64_t OwnedBuffer::held_bytes() const {
+  size_t held = sizeof(OwnedBuffer) + shape.capacity() * sizeof(int64_t) + bytes.capacity();
+  held += strings.capacity() * sizeof(std::string) + string_views.capacity() * sizeof(weft_bytes);
+  for (const std::string& text : strings) held += text.capacity() >= sizeof text ? text.capacity() : 0;  // shorter ones lie in the object
+  return static_cast<int64_t>(held);
+}
+
 std::string DenseBytes(const Tensor& tensor, int64_t most) {
   const size_t size = weft_dtype_size(tensor.dtype);
   const int64_t count = std::min(tensor.count(), most);

@@ -72,6 +72,10 @@ struct OwnedBuffer {
   std::string bytes;
   std::vector<std::string> strings;
   std::vector<weft_bytes> string_views;
+
+  /// That it takes itself. Looks at each string.
+  int64_t held_bytes() const;
+  int64_t counted = 0;  // of these, in a page's memory limit
 };
 std::unique_ptr<OwnedBuffer> BufferFromJson(const Json& value);
 std::unique_ptr<OwnedBuffer> BufferFromNpy(std::string_view npy);

@@ -125,6 +125,14 @@ WEFT_API weft_status weft_page_get_variable(weft_page* page, const char* block, 
  */
 WEFT_API weft_status weft_page_set_variable(weft_page* page, const char* block, const weft_buffer* value, weft_diagnostics** problems);
 
+/**
+ * Counts memory that the host holds for the page, such as values that it will give to sessions, in the page's part of the memory limit:
+ * `bytes` in all from now on, in place of what was counted before. 0 gives all of it back, and so does the end of the page.
+ * Errors: WEFT_INVALID_ARGUMENT for less than 0; WEFT_RESOURCE_EXHAUSTED where the limit has no room for them: what was counted before stays.
+ * Owner: nothing. Threads: any.
+ */
+WEFT_API weft_status weft_page_hold_memory(weft_page* page, int64_t bytes, weft_diagnostics** problems);
+
 #ifdef __cplusplus
 }
 #endif
