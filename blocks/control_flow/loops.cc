@@ -20,6 +20,9 @@ constexpr auto PlanCondition = [](PlanContext& ctx) { return CheckScalars(ctx, i
 constexpr RefIn<0> variable{"data", "T", "a variable"};
 constexpr RefOut<0, 0> reference{"output", "T", "the variable"};
 
+/// Of what stands outside of loops: in one, the gradient of the whole loop goes another way.
+void HandOn(GradientBuilder& g) { g.Set(data, g.grad(output)); }
+
 auto OfData(const char* name, const char* summary) { return Block(name, summary).Ports(data, output).Types("T", kAllTypes); }
 
 }  // namespace
@@ -35,13 +38,13 @@ BlockDef Exit() { return OfData("Exit", "Takes a value out of a loop's frame.").
 BlockDef NextIteration() {
   return OfData("NextIteration", "Hands a value to the next iteration of its loop, where a Merge takes it.")
       .Details("Outside of loops it hands its value on.")
-      .WithFlow(Flow::kNextIteration).PlanOnly(PlanMap);
+      .WithFlow(Flow::kNextIteration).Gradient(HandOn).PlanOnly(PlanMap);
 }
 
 BlockDef RefNextIteration() {
   return Block("RefNextIteration", "Hands a variable to the next iteration of its loop, where a Merge takes its value.")
       .Details("Outside of loops it hands the variable on.")
-      .Ports(variable, reference).Types("T", kAllTypes).WithFlow(Flow::kNextIteration).PlanOnly(PlanMap);
+      .Ports(variable, reference).Types("T", kAllTypes).WithFlow(Flow::kNextIteration).Gradient(HandOn).PlanOnly(PlanMap);
 }
 
 BlockDef LoopCond() {

@@ -16,6 +16,7 @@ void AddMoves(std::vector<GradientRow>& rows) {
   rows.push_back({"ReshapeLike", "", {{"tensor", {Any({2, 3})}}, {"like", {Any({3, 2})}}}, Types::kBoth});
   rows.push_back({"ReshapeLike", "", {{"tensor", {Any({1})}}, {"like", {Any({})}}}, Types::kBoth});
   rows.push_back({"Identity", "", {{"input", {Any({2, 3})}}}, Types::kBoth});
+  rows.push_back({"NextIteration", "", {{"data", {Any({2, 3})}}}, Types::kBoth});
   for (const char* block : {"Transpose", "TransposeBack"}) {
     rows.push_back({block, "", {{"x", {Any({2, 3})}}, {"perm", {Ints({1, 0})}}}, Types::kBoth});
     rows.push_back({block, "", {{"x", {Any({2, 3, 4})}}, {"perm", {Ints({1, 2, 0})}}}, Types::kBoth});
@@ -103,7 +104,21 @@ PageFunction VariableWay(DType dtype, bool way) {
   return f;
 }
 
+/// A variable is handed on outside of a loop, and read.
+PageFunction VariableHandedOn(DType dtype) {
+  PageFunction f;
+  AddBlock(f.page, "x", "Variable", {{"initvalues", {MakeValues(Any({2, 3}), dtype, 1)}}});
+  AddBlock(f.page, "next", "RefNextIteration", {{"data", {"x.ref"}}});
+  AddBlock(f.page, "square", "Square", {{"x", {"next.output"}}});
+  f.ys = {"square.y"};
+  f.xs = {"x.ref"};
+  return f;
+}
+
 void AddChoices(std::vector<GradientRow>& rows) {
+  GradientRow handed_on{"RefNextIteration", "", {}, Types::kBoth, 2};
+  handed_on.page = VariableHandedOn;
+  rows.push_back(std::move(handed_on));
   for (const bool way : {false, true}) {
     for (const bool merged : {false, true}) {
       GradientRow row{merged ? "Merge" : "Switch", way ? "true" : "false", {}, Types::kBoth, merged ? 3 : 2};
