@@ -1,6 +1,7 @@
 #include "blocks/data_flow/staging.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace weft::blocks {
 namespace {
@@ -70,6 +71,7 @@ Result<StagedValues> StagingArea::Take(const DTypes& types, Waiter& waiter) {
   if (!ready()) WEFT_RETURN_IF_ERROR(waiter.Wait(lock, changed_, ready, -1, "values in a staging area"));
   WEFT_RETURN_IF_ERROR(CheckTypes(values_.front(), types));
   StagedValues values = std::move(values_.front());
+  if (!places_.empty()) places_.pop_front();
   values_.pop_front();
   bytes_ -= BytesOf(values);
   Admit();
@@ -80,7 +82,8 @@ Result<StagedValues> StagingArea::Peek(int64_t index, const DTypes& types, Waite
   std::unique_lock lock(mutex_);
   auto ready = [&] { return static_cast<int64_t>(values_.size()) > index; };
   if (!ready()) WEFT_RETURN_IF_ERROR(waiter.Wait(lock, changed_, ready, -1, "values in a staging area"));
-  const StagedValues& values = *std::next(values_.begin(), index);
+  while (std::cmp_less_equal(places_.size(), index)) places_.push_back(places_.empty() ? values_.cbegin() : std::next(places_.back()));
+  const StagedValues& values = *places_[static_cast<size_t>(index)];
   WEFT_RETURN_IF_ERROR(CheckTypes(values, types));
   return values;
 }
@@ -92,6 +95,7 @@ int64_t StagingArea::size() const {
 
 void StagingArea::Replace(std::list<StagedValues> values, int64_t bytes) {
   std::lock_guard lock(mutex_);
+  places_.clear();
   values_ = std::move(values);
   bytes_ = bytes;
   Admit();

@@ -2,6 +2,7 @@
 // a queue they may have any types and shapes.
 #pragma once
 
+#include <deque>
 #include <list>
 #include <map>
 #include <vector>
@@ -40,8 +41,7 @@ class StagingArea final : public Resource, public StoredState, private RoomLineO
 
   /// Waits for room, at the end of the run where others may make it. `self` is the handle of this.
   Status Put(StagedValues values, const StageLimits& limits, Waiter& waiter, const ResourceHandle& self);
-  /// The values that came first, or those at `index` (which stay), once they are there. invalid_argument where they are not of `types`:
-  /// then they stay, too.
+  /// The first values, or those at `index`, which stay, once they are there; invalid_argument, and they stay, where not of `types`.
   Result<StagedValues> Take(const DTypes& types, Waiter& waiter);
   Result<StagedValues> Peek(int64_t index, const DTypes& types, Waiter& waiter);
   int64_t size() const;
@@ -56,6 +56,7 @@ class StagingArea final : public Resource, public StoredState, private RoomLineO
   void Replace(std::list<StagedValues> values, int64_t bytes);
 
   std::list<StagedValues> values_;
+  std::deque<std::list<StagedValues>::const_iterator> places_;  // of the first ones, as far as Peek has looked: no list is counted along twice
   int64_t bytes_ = 0;
 };
 

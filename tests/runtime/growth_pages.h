@@ -272,45 +272,6 @@ inline Blocks SameIds(int n) {
   return blocks;
 }
 
-enum class Kind : uint8_t { kRuns, kPlans, kFaulty };
-
-struct Family {
-  const char* name;
-  std::function<Blocks(int)> blocks;
-  int n;
-  Kind kind = Kind::kRuns;
-};
-
-inline std::vector<Family> Families() {
-  return {{"a chain", ChainBlocks, 250},
-          {"a chain, last block first", Backwards, 250},
-          {"one to many", FanOut, 250},
-          {"many to one", FanIn, 250},
-          {"a grid", Grid, 250},
-          {"sessions", Sessions, 125},
-          {"sessions that train", Trainers, 62},
-          {"variables", Variables, 125},
-          {"updates of one variable", Updates, 125},
-          {"updates, the last first", Backward, 125},
-          {"readers and writers of a queue", Queue, 100},
-          {"gradients that are gathered, tensors that are kept", Accumulators, 60},
-          {"a gradient", Gradients, 125},
-          {"feeds", Feeds, 100},
-          {"loops", Loops, 25},
-          {"arrays of tensors in a loop", ArraysInLoops, 125},
-          {"a group of fused steps", FusedGroup, 125, Kind::kPlans},
-          {"long names", LongNames, 15},
-          {"attributes", Attributes, 125},
-          {"long attributes", LongAttributes, 2500},
-          {"literals", Literals, 125},
-          {"long literals", LongLiterals, 250},
-          {"wires to nothing", MissingBlocks, 250, Kind::kFaulty},
-          {"attributes and types at fault", BadAttributes, 125, Kind::kFaulty},
-          {"shapes at fault", BadShapes, 250, Kind::kFaulty},
-          {"cycles", Cycles, 250, Kind::kFaulty},
-          {"the same id", SameIds, 250, Kind::kFaulty}};
-}
-
 /// A page of enuSpace's editor, of so many blocks.
 inline std::string DesignPage(int n) {
   std::string text = "<svg>";

@@ -5,12 +5,11 @@
 #include <map>
 
 #include "tests/kit/growth.h"
-#include "tests/runtime/growth_pages.h"
+#include "tests/runtime/growth_families.h"
 #include "tests/runtime/page_test.h"
 #include "weft/host/document.h"
 #include "weft/host/inspect.h"
 #include "weft/host/page_run.h"
-#include "weft/host/session_choice.h"
 #include "weft/state/snapshot.h"
 
 namespace weft::test {
@@ -66,7 +65,7 @@ void PlanAsked(Document& document, Stopwatch& time) {
   });
 }
 
-void Run(Document& document, Stopwatch& time, const std::filesystem::path& folder) {
+void Run(Document& document, Stopwatch& time, const std::filesystem::path& folder, growth::Kind kind) {
   const std::shared_ptr<Revision> revision = document.scope()->revision();
   Diagnostics found;
   std::vector<std::shared_ptr<Runner>> runners;
@@ -74,6 +73,7 @@ void Run(Document& document, Stopwatch& time, const std::filesystem::path& folde
   REQUIRE(found.FirstError().ok());
   PageRun run(std::move(runners));
   for (const char* what : {"first run", "run"}) {
+    if (kind == growth::Kind::kRunsOnce && what[0] == 'r') return;
     time(what, [&] {
       const Status status = run.Run({.steps = 1});
       INFO(ToString(status));
@@ -87,20 +87,24 @@ void Run(Document& document, Stopwatch& time, const std::filesystem::path& folde
   time("run after an edit", [&] { REQUIRE(run.Run({.steps = 1}).ok()); });
 }
 
-Times Measure(const std::shared_ptr<Runtime>& runtime, const std::string& text, Kind kind) {
+Times Measure(const std::shared_ptr<Runtime>& runtime, const std::string& text, growth::Kind kind) {
   Times times;
   Stopwatch time(times);
   const TempFolder folder;
   std::unique_ptr<Document> document;
-  time("load", [&] { document = Document::Open(runtime, text); });
+  DocumentOptions options;
+  options.folder = folder.path() / "page";
+  options.write_folders = {options.folder};
+  std::filesystem::create_directory(options.folder);
+  time("load", [&] { document = Document::Open(runtime, text, options); });
   time("check", [&] {
     const Diagnostics found = document->diagnostics();
     INFO(ToString(found.FirstError()));
-    REQUIRE(found.has_errors() == (kind == Kind::kFaulty));
+    REQUIRE(found.has_errors() == (kind == growth::Kind::kFaulty));
   });
   Show(*document, time);
-  if (kind != Kind::kFaulty) PlanAsked(*document, time);
-  if (kind == Kind::kRuns) Run(*document, time, folder.path());
+  if (kind != growth::Kind::kFaulty) PlanAsked(*document, time);
+  if (kind == growth::Kind::kRuns || kind == growth::Kind::kRunsOnce) Run(*document, time, folder.path(), kind);
   else EditSteps(*document, time);
   time("close", [&] { document.reset(); });
   return times;
@@ -124,7 +128,7 @@ std::vector<std::string> TooLong(const Times& once, const Times& more) {
   return too_long;
 }
 
-void CheckGrowth(const char* name, const std::string& small, const std::string& large, Kind kind) {
+void CheckGrowth(const char* name, const std::string& small, const std::string& large, growth::Kind kind) {
   constexpr int kMostRounds = 8;  // the best of each counts: other programs may disturb
   const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 0});
   Times once, more;
@@ -143,11 +147,11 @@ void CheckGrowth(const char* name, const std::string& small, const std::string& 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(NDEBUG)
 TEST_CASE("what is done with a page takes no more than 2.5 times the time where the page is twice as large", "[growth]") {
   const kit::KeptMemory memory;
-  for (const Family& family : Families()) {
+  for (const growth::Family& family : growth::Families()) {
     INFO(family.name);
     CheckGrowth(family.name, PageOf(family.blocks(family.n)), PageOf(family.blocks(16 * family.n)), family.kind);
   }
-  CheckGrowth("a page of enuSpace's editor", DesignPage(125), DesignPage(2000), Kind::kRuns);
+  CheckGrowth("a page of enuSpace's editor", DesignPage(125), DesignPage(2000), growth::Kind::kRuns);
 }
 #endif
 
