@@ -1,12 +1,14 @@
-"""Many requests and many listeners at once: no error. (Figures are in tools/serve/README.md; here the machine may be busy.)"""
+"""Many requests and many listeners at once: no error; many edits in one call take time that grows as their number. (Figures are in
+tools/serve/README.md; here the machine may be busy.)"""
 import http.client
 import json
+import os
 import threading
 import time
 import unittest
 
 from client import PATIENCE
-from kit import ServerTest, counter
+from kit import ServerTest, block, counter, number as scalar, page_text
 
 REQUESTS, LISTENERS, SENDERS = 3000, 50, 4
 
@@ -70,6 +72,38 @@ class Load(ServerTest):
         self.assertEqual(wrong, [])
         self.server.post(f"/v1/runs/{run['id']}/stop")
         self.finish(run, "stopped")
+
+    def processor_seconds(self):
+        """Of the server, all threads."""
+        with open(f"/proc/{self.server.process.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def seconds_of(self, path, edits):
+        before = self.processor_seconds()
+        self.server.call("PATCH", path, {"edits": edits})
+        self.server.post(path + "/undo")
+        return self.processor_seconds() - before
+
+    def test_many_edits(self):
+        """4 times as many moves or renames in one call take no more than 4 times 2.5 times the time, and a moment; what is fed to some of the
+        blocks follows them without much."""
+        def seconds(count, feeds=0):
+            inputs = [block(f"x{i}", "Placeholder", "dtype_ = DT_FLOAT;") for i in range(count)]
+            _, path = self.open(text=page_text(*inputs), name="many")
+            names = {f"x{i}.output" for i in range(count - feeds, count)}
+            for name in names:
+                self.server.call("PUT", f"{path}/feed?name={name}", scalar(1))
+            taken = {"rename": self.seconds_of(path, [{"op": "rename", "block": f"x{i}", "to": f"z{i}"} for i in range(count)]),
+                     "move": self.seconds_of(path, [{"op": "move", "block": f"x{i}", "layout": [i, 0]} for i in range(count)])}
+            self.assertEqual({fed["name"] for fed in self.server.get(path + "/feeds")["feeds"]}, names)
+            return taken
+
+        once, more, fed = seconds(2000), seconds(8000), seconds(8000, feeds=256)
+        for edit in once:
+            with self.subTest(edit=edit):
+                self.assertLessEqual(more[edit], 4 * 2.5 * once[edit] + 0.1)
+                self.assertLessEqual(fed[edit], 1.5 * more[edit] + 0.1)
 
 
 if __name__ == "__main__":

@@ -58,15 +58,18 @@ Json SummaryOf(weft_results* results, size_t index, bool statistics, int64_t fir
 }
 
 bool FollowId(std::string& id, const Renames& renames) {
-  const auto renamed = std::find_if(renames.begin(), renames.end(), [&](const auto& rename) { return rename.first == id; });
+  const auto renamed = renames.find(id);
   if (renamed != renames.end()) id = renamed->second;
   return renamed != renames.end();
 }
 
 bool FollowName(std::string& name, const Renames& renames) {
-  for (const auto& [from, to] : renames) {
+  // An id may have dots: the text in front of each of them may be the one that the engine follows.
+  const size_t start = std::min(name.find_first_not_of(" \t"), name.size());
+  for (size_t dot = name.find('.', start); dot != std::string::npos; dot = name.find('.', dot + 1)) {
+    const auto rename = renames.find(name.substr(start, dot - start));
     StringsHandle now;
-    if (weft_name_renamed(name.c_str(), from.c_str(), to.c_str(), now.out(), nullptr) != WEFT_OK) continue;
+    if (rename == renames.end() || weft_name_renamed(name.c_str(), rename->first.c_str(), rename->second.c_str(), now.out(), nullptr) != WEFT_OK) continue;
     std::string renamed = TextOf(now);
     if (renamed == name) continue;
     name = std::move(renamed);

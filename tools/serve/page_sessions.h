@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace weft::serve {
 class Document;
 
 /// The blocks that an edit has renamed, all at once: from, to.
-using Renames = std::vector<std::pair<std::string, std::string>>;
+using Renames = std::unordered_map<std::string, std::string>;
 /// Has the id of a block follow it. False where it stays.
 bool FollowId(std::string& id, const Renames& renames);
 /// The same for the name of a value, or a condition on one.

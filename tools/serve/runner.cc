@@ -204,7 +204,7 @@ void Runner::Feed(const std::string& name, std::unique_ptr<OwnedBuffer> value) {
 
 void Runner::Edited(const Json& renamed) {
   Renames renames;
-  for (const Json& pair : renamed) renames.emplace_back(pair[0].get<std::string>(), pair[1].get<std::string>());
+  for (const Json& pair : renamed) renames.emplace(pair[0].get<std::string>(), pair[1].get<std::string>());
   const Lock lock(mutex_);
   if (!renames.empty()) {
     breakpoints_.Rename(renames);
