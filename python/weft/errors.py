@@ -18,7 +18,7 @@ class Diagnostic:
     block: str = ""
     port: str = ""
     phase: str = ""  # what the engine was at: "load", "connect", "compile", "run"; empty for what is no work on a page
-    needed: str = ""  # the types that the port takes, and a shape where it needs one: "DT_FLOAT [C]", "DT_INT32|DT_INT64"
+    needed: str = ""  # the types that the port takes, and shapes where it needs some: "DT_FLOAT [C]", "DT_INT32|DT_INT64", "DT_FLOAT []|[?]", "DT_FLOAT_REF"
     found: str = ""  # what it was given
     causes: tuple[Diagnostic, ...] = ()  # what it came from, the nearest first
 

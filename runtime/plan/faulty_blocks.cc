@@ -6,6 +6,7 @@
 #include "runtime/base/call_limit.h"
 #include "runtime/plan/connecting.h"
 #include "runtime/plan/port_facts.h"
+#include "runtime/plan/refusals.h"
 
 namespace weft {
 namespace {
@@ -71,22 +72,35 @@ bool ReadInputs(const BlockInPart& part, const StepPlanner::Context& context, Kn
   return true;
 }
 
-/// The fault of an input that all settings have in common; ok where there is none.
-Status CommonFault(const BlockInPart& part, std::span<const InputInfo> inputs) {
-  Status common;
+bool IsOfInput(const BlockDef& def, const Status& fault) {
+  const std::string& port = fault.place().port;
+  return def.FindInput(std::string_view(port).substr(0, port.find('['))) >= 0;
+}
+
+bool SameFault(const ShapeRefusal& a, const ShapeRefusal& b) { return a.fault.message() == b.fault.message() && a.fault.place().port == b.fault.place().port; }
+
+/// The faults of inputs that all settings have in common.
+std::vector<ShapeRefusal> CommonFaults(const BlockInPart& part, std::span<const InputInfo> inputs) {
+  std::optional<std::vector<ShapeRefusal>> common;
   for (std::vector<AttrValue>& settings : SettingsOf(part)) {
     Node set = part.node;
     set.attrs = AttrList(std::move(settings));
     PlannedShapes shapes;
     auto planned = PlanNode(set, inputs, shapes);
     if (planned.ok()) return {};
-    const Status& fault = planned.status();
-    const std::string& port = fault.place().port;
-    if (part.node.def->FindInput(std::string_view(port).substr(0, port.find('['))) < 0) return {};
-    if (!common.ok() && (common.message() != fault.message() || common.place().port != port)) return {};
-    common = fault;
+    std::vector<ShapeRefusal> refused = AllRefusals(set, inputs, std::move(planned).status());
+    std::erase_if(refused, [&](const ShapeRefusal& one) { return !IsOfInput(*set.def, one.fault); });
+    if (!common) {
+      common = std::move(refused);
+      continue;
+    }
+    std::erase_if(*common, [&](ShapeRefusal& one) {
+      const auto same = std::ranges::find_if(refused, [&](const ShapeRefusal& other) { return SameFault(one, other); });
+      if (same != refused.end() && same->shape != one.shape) one.shape.clear();
+      return same == refused.end();
+    });
   }
-  return common;
+  return common.value_or(std::vector<ShapeRefusal>());
 }
 
 }  // namespace
@@ -101,11 +115,11 @@ void CheckFaultyBlocks(const std::vector<int>& blocks, const StepPlanner::Contex
     std::optional<BlockInPart> part = ReadInPart(context.graph, block, unknown);
     KnownInputs known;
     if (!part || !part->InferTypes().ok() || !part->knows_outputs() || !ReadInputs(*part, context, known)) continue;
-    Status fault = CommonFault(*part, known.infos);
-    if (fault.ok()) continue;
-    const auto type = [&](uint32_t v) { return known.infos[v].dtype; };
-    fault = WithPortFacts(part->node, std::move(fault), type, [&](uint32_t v) { return known.infos[v].shape; });
-    context.diagnostics.Error(PlaceAtNode(context.graph, block, std::move(fault)));
+    const auto type = [&](uint32_t v) { return part->inputs[v].type; };
+    for (ShapeRefusal& one : CommonFaults(*part, known.infos)) {
+      Status fault = WithPortFacts(part->node, std::move(one.fault), type, [&](uint32_t v) { return known.infos[v].shape; }, one.shape);
+      context.diagnostics.Error(PlaceAtNode(context.graph, block, std::move(fault)));
+    }
   }
 }
 

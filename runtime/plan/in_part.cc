@@ -76,7 +76,7 @@ Status BlockInPart::InferTypes() {
   for (const InputInPart& input : inputs) types.push_back(input.type);
   Status status = InferTypesInPart(node, types, unread);
   if (status.ok()) return status;
-  const auto type = [&](uint32_t v) { return inputs[v].type.type; };
+  const auto type = [&](uint32_t v) { return inputs[v].type; };
   return WithPortFacts(node, std::move(status), type, [](uint32_t) { return static_cast<const Shape*>(nullptr); });
 }
 

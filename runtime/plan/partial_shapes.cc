@@ -42,7 +42,6 @@ class Trials {
  private:
   bool Try(std::span<const int64_t> sizes);
   bool TryAll(int64_t size) { return Try(std::vector<int64_t>(unknown_.size(), size)); }
-  std::vector<int64_t> NamedSizes() const;
   std::vector<int64_t> SizesThatCouldFit(const std::vector<int64_t>& named) const;
   void Note(const PlannedShapes& shapes);
   Status Refusal();
@@ -107,37 +106,6 @@ bool Trials::Try(std::span<const int64_t> sizes) {
   return passed;
 }
 
-/// Sizes that the inputs and the settings name; nothing where there are too many to try.
-std::vector<int64_t> Trials::NamedSizes() const {
-  constexpr size_t kMost = 10;
-  std::vector<int64_t> named;
-  for (const PartialInput& input : inputs_) {
-    int64_t count = 1;
-    for (int64_t dim : input.shape.dims()) {
-      if (dim > 0) named.push_back(dim), count = std::min(count * std::min(dim, kLargest), kLargest);
-    }
-    named.push_back(count);
-    if (input.info.value == nullptr || !IsInteger(input.info.value->dtype()) || input.info.value->count() > static_cast<int64_t>(kMost)) continue;
-    int64_t product = 1;
-    Dispatch(input.info.value->dtype(), kIntegers, [&]<class T>() {
-      for (T value : input.info.value->values<T>()) {
-        const auto size = static_cast<int64_t>(std::clamp(static_cast<double>(value), -1.0, static_cast<double>(kLargest)));
-        if (size > 0) named.push_back(size), product = std::min(product * size, kLargest);
-      }
-    });
-    named.push_back(product);
-  }
-  for (const AttrValue& attr : std::span<const AttrValue>(node_.attrs)) {
-    if (const int64_t* one = std::get_if<int64_t>(&attr)) named.push_back(*one);
-    if (const Ints* list = std::get_if<Ints>(&attr)) named.insert(named.end(), list->begin(), list->end());
-  }
-  std::erase_if(named, [](int64_t size) { return size <= 0 || size > kLargest; });
-  std::sort(named.begin(), named.end());
-  named.erase(std::unique(named.begin(), named.end()), named.end());
-  if (named.size() > kMost) named.clear();
-  return named;
-}
-
 // Small sizes, all that are named with their neighbours, and the quotients that a Reshape looks for.
 std::vector<int64_t> Trials::SizesThatCouldFit(const std::vector<int64_t>& named) const {
   std::vector<int64_t> sizes(std::begin(kUsual), std::end(kUsual));
@@ -181,7 +149,7 @@ Status Trials::Plan(std::vector<PartialShape>& outputs) {
   }
   if (unknown_.size() > 1) return {};  // there are too many pairs to try
   bool fits = false, some = false;
-  for (int64_t size : SizesThatCouldFit(NamedSizes())) {
+  for (int64_t size : SizesThatCouldFit(NamedSizes(node_, inputs_))) {
     if (!TryAll(size)) continue;
     fits = true;
     some |= size > 0;
@@ -202,6 +170,36 @@ Status Trials::Refusal() {
 }
 
 }  // namespace
+
+std::vector<int64_t> NamedSizes(const Node& node, std::span<const PartialInput> inputs) {
+  constexpr size_t kMost = 10;
+  std::vector<int64_t> named;
+  for (const PartialInput& input : inputs) {
+    int64_t count = 1;
+    for (int64_t dim : input.shape.dims()) {
+      if (dim > 0) named.push_back(dim), count = std::min(count * std::min(dim, kLargest), kLargest);
+    }
+    named.push_back(count);
+    if (input.info.value == nullptr || !IsInteger(input.info.value->dtype()) || input.info.value->count() > static_cast<int64_t>(kMost)) continue;
+    int64_t product = 1;
+    Dispatch(input.info.value->dtype(), kIntegers, [&]<class T>() {
+      for (T value : input.info.value->values<T>()) {
+        const auto size = static_cast<int64_t>(std::clamp(static_cast<double>(value), -1.0, static_cast<double>(kLargest)));
+        if (size > 0) named.push_back(size), product = std::min(product * size, kLargest);
+      }
+    });
+    named.push_back(product);
+  }
+  for (const AttrValue& attr : std::span<const AttrValue>(node.attrs)) {
+    if (const int64_t* one = std::get_if<int64_t>(&attr)) named.push_back(*one);
+    if (const Ints* list = std::get_if<Ints>(&attr)) named.insert(named.end(), list->begin(), list->end());
+  }
+  std::erase_if(named, [](int64_t size) { return size <= 0 || size > kLargest; });
+  std::sort(named.begin(), named.end());
+  named.erase(std::unique(named.begin(), named.end()), named.end());
+  if (named.size() > kMost) named.clear();
+  return named;
+}
 
 Status PlanInPart(const Node& node, std::span<const PartialInput> inputs, std::vector<PartialShape>& outputs) {
   outputs.clear();

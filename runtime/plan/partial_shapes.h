@@ -20,4 +20,7 @@ struct PartialInput {
 /// unknown size stands in that as "?".
 Status PlanInPart(const Node& node, std::span<const PartialInput> inputs, std::vector<PartialShape>& outputs);
 
+/// Sizes that the inputs and the settings name; nothing where there are too many to try.
+std::vector<int64_t> NamedSizes(const Node& node, std::span<const PartialInput> inputs);
+
 }  // namespace weft

@@ -6,11 +6,13 @@
 
 #include "runtime/base/call_limit.h"
 #include "runtime/plan/port_facts.h"
+#include "runtime/plan/refusals.h"
 
 namespace weft {
 namespace {
 
 const std::vector<std::pair<uint32_t, Shape>> kNoChanges;
+constexpr size_t kFewFaults = 100;  // of a page: to find some takes a thousand calls of Plan
 
 bool MayBeEmpty(const BlockDef& def, int port) {
   return std::find(def.uninitialized.begin(), def.uninitialized.end(), port) != def.uninitialized.end();
@@ -100,12 +102,12 @@ bool StepPlanner::InputsInPart(const Node& node, const Step& step) {
 
 // A block that takes none of the shapes that its inputs can have is at fault before any run.
 void StepPlanner::CheckInPart(const Node& node, const Step& step) {
-  constexpr size_t kEnough = 100;  // faults of a page: to find one takes a thousand calls of Plan
-  if (diagnostics_.errors() > kEnough || !InputsInPart(node, step)) return;
+  if (diagnostics_.errors() > kFewFaults || !InputsInPart(node, step)) return;
   std::vector<PartialShape> outputs;
   if (Status status = PlanInPart(node, partial_inputs_, outputs); !status.ok()) {
     const auto known = [&](uint32_t v) { return slots_.Input(step, v).shape_known ? &slots_.Input(step, v).shape : nullptr; };
-    return Error(step.node, WithPortFacts(graph_, node, std::move(status), known));
+    const std::string ranks = RanksNeeded(node, partial_inputs_, status);
+    return Error(step.node, WithPortFacts(graph_, node, std::move(status), known, ranks));
   }
   for (size_t v = 0; v < outputs.size(); ++v) {
     if (outputs[v].known_rank()) partial_[plan_.operands[step.first_output + v]] = std::move(outputs[v]);
@@ -209,8 +211,7 @@ const Tensor* StepPlanner::ConstantOf(const Slot& slot) const {
 void StepPlanner::PlanStatic(const Node& node, Step& step) {
   auto planned = reuse_.Plan(node, inputs_);
   if (!planned.ok()) {
-    Status status = WithPortFacts(graph_, node, std::move(planned).status(), [&](uint32_t v) { return inputs_[v].shape; });
-    Error(step.node, std::move(status));
+    ReportRefusals(node, step.node, std::move(planned).status());
     MakeDynamic(node, step);
     for (uint32_t v = 0; step.loop >= 0 && v < node.output_types.size(); ++v) loops_.MarkFaulty(plan_.operands[step.first_output + v]);
     return;
@@ -221,6 +222,13 @@ void StepPlanner::PlanStatic(const Node& node, Step& step) {
   step.kind = IsForward(node.def->flow) ? Step::Kind::kForward : step.block.produce ? Step::Kind::kProduce : Step::Kind::kRun;
   SetShapes(node, step, shapes);
   AddUpdates(node, step, &shapes);
+}
+
+// What else the block refuses is told, too, while faults are few.
+void StepPlanner::ReportRefusals(const Node& node, int index, Status refused) {
+  const auto known = [&](uint32_t v) { return inputs_[v].shape; };
+  if (diagnostics_.errors() > kFewFaults) return Error(index, WithPortFacts(graph_, node, std::move(refused), known));
+  for (ShapeRefusal& one : AllRefusals(node, inputs_, std::move(refused))) Error(index, WithPortFacts(graph_, node, std::move(one.fault), known, one.shape));
 }
 
 void StepPlanner::SetShapes(const Node& node, const Step& step, const PlannedShapes& shapes) {

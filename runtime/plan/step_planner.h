@@ -43,6 +43,7 @@ class StepPlanner {
   bool StaticInputs(const Node& node, const Step& step);
   const Tensor* ConstantOf(const Slot& slot) const;
   void PlanStatic(const Node& node, Step& step);
+  void ReportRefusals(const Node& node, int index, Status refused);
   void MakeDynamic(const Node& node, Step& step);
   void CheckInPart(const Node& node, const Step& step);
   bool InputsInPart(const Node& node, const Step& step);

@@ -198,6 +198,15 @@ TEST_CASE("C: what a port needs is types and a shape, without prose", "[capi]") 
   CHECK(weft_page_load(runtime, shape.data(), shape.size(), nullptr, page.out(), problems.out()) == WEFT_INVALID_ARGUMENT);
   CHECK(std::string(problems.at(0).needed) == "DT_FLOAT [C]");
   CHECK(std::string(problems.at(0).found) == "DT_FLOAT [3]");
+  // Also of a block that no session reads, and of both inputs.
+  const std::string unread = PageText({Block("x", "Const", {{"value", Vector({1})}}), Block("m", "MatMul", {{"a", "x.output"}, {"b", "x.output"}}),
+                                       Block("s", "ClientSession", {{"fetch_outputs", R"(["x.output"])"}})});
+  CHECK(weft_page_load(runtime, unread.data(), unread.size(), nullptr, page.out(), problems.out()) == WEFT_INVALID_ARGUMENT);
+  for (size_t i : {0, 1}) {
+    CHECK(std::string(problems.at(i).port) == (i == 0 ? "a" : "b"));
+    CHECK(std::string(problems.at(i).needed) == "DT_FLOAT [?,?]");
+    CHECK(std::string(problems.at(i).found) == "DT_FLOAT [1]");
+  }
 }
 
 TEST_CASE("C: operations are wired as ID.operation, and what is written otherwise is told", "[capi]") {

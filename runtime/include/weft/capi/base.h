@@ -167,8 +167,9 @@ typedef struct weft_diagnostic {
   const char* port;    /* port or attribute */
   int32_t phase;       /* WEFT_PHASE_NONE ... */
   uint32_t causes;     /* the number of findings (notes) after this one that are its causes, each the cause of the one before it */
-  const char* needed;  /* types that the port takes, and a shape where it needs one: "DT_FLOAT [C]", "DT_INT32|DT_INT64"; may be empty */
-  const char* found;   /* type and shape it was given: "DT_INT32 [2]" */
+  const char* needed;  /* types that the port takes, and shapes where it needs some: "DT_FLOAT [C]", "DT_INT32|DT_INT64", "DT_FLOAT []|[?]" (a
+                          scalar or a vector), "DT_FLOAT [?,...]" (rank 1 or more), "DT_FLOAT_REF" (a variable, or a handle of one); may be empty */
+  const char* found;   /* type and shape it was given: "DT_INT32 [2]", "DT_FLOAT_REF [2]"; of lists those of all elements, with ", " between */
 } weft_diagnostic;
 #define WEFT_DIAGNOSTIC_INIT {sizeof(weft_diagnostic), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL}
 
