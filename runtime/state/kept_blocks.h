@@ -1,11 +1,9 @@
 // KeptBlocks: the blocks of a page that hosts have named, through its edits.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "runtime/state/revision_history.h"
 #include "weft/plan/graph.h"
@@ -24,14 +22,7 @@ class KeptBlock {
 
  private:
   friend class KeptBlocks;
-  struct State {
-    std::mutex mutex;
-    uint64_t named = 0, now = 0;  // serial numbers: of the block that was named, and of the one that has taken its place
-    int place = -1;               // where it was seen last
-    std::string id;
-    int Find(const Graph& graph);
-    void Follow(const Graph& graph) noexcept;
-  };
+  struct State;
   explicit KeptBlock(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
 };
@@ -39,7 +30,7 @@ class KeptBlock {
 /// Of one scope. Thread-safe.
 class KeptBlocks {
  public:
-  explicit KeptBlocks(const RevisionHistory& history) : history_(history) {}
+  explicit KeptBlocks(const RevisionHistory& history);
   /// `block` is an index into the blocks of the page that the graph, one of its revisions, is of.
   KeptBlock Keep(const Graph& graph, int block);
   /// An edit has made the page what `graph` is of. To be called in the order of edits. Without memory for a longer id, a block keeps the one
@@ -47,10 +38,13 @@ class KeptBlocks {
   void Follow(const Graph& graph) noexcept;
 
  private:
+  friend struct KeptBlock::State;
+  struct List {
+    std::mutex mutex;
+    KeptBlock::State* first = nullptr;
+  };
   const RevisionHistory& history_;
-  std::mutex mutex_;
-  std::vector<std::weak_ptr<KeptBlock::State>> kept_;
-  size_t tidy_at_ = 64;  // how many there are when those that nobody has any more are taken out
+  const std::shared_ptr<List> kept_;  // what is kept leaves it, also after the page
 };
 
 }  // namespace weft
