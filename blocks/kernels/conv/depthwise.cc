@@ -161,16 +161,20 @@ void RunDepthwise(const ConvDesc& p, const T* source, const T* weights, T* out, 
   const int64_t lines = PositionLines(g);
   const double line_work = p.work() / static_cast<double>(lines);
   const int64_t least = line_work >= kGrain ? 1 : static_cast<int64_t>(kGrain / std::max(line_work, 1.0));
-  ForEach(workers, lines, std::max(least, std::min(kMostLines, lines / kWantedTasks)), [&](int64_t i, StopCheck& stop) {
-    const Line line(g, i);
-    const int64_t row = (depth.first + line.d * depth.stride) * height.size + height.first + line.h * height.stride;
-    T* to = out + (line.picture * depth.size * height.size + row) * width.size * p.columns;
-    LineProduct(p, line, source, weights, to).Run(stop);
+  workers.For(lines, std::max(least, std::min(kMostLines, lines / kWantedTasks)), [&](int64_t begin, int64_t end) {
+    StopCheck stop(workers);
+    for (int64_t i = begin; i < end; ++i) {
+      const Line line(g, i);
+      const int64_t row = (depth.first + line.d * depth.stride) * height.size + height.first + line.h * height.stride;
+      T* to = out + (line.picture * depth.size * height.size + row) * width.size * p.columns;
+      LineProduct(p, line, source, weights, to).Run(stop);
+    }
   });
 }
 
 #define WEFT_INSTANTIATE(T) template void RunDepthwise(const ConvDesc&, const T*, const T*, T*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
+#undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels
