@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <memory>
 #include <system_error>
 
@@ -46,7 +45,7 @@ Result<std::vector<std::string>> NamesIn(const fs::path& folder, const std::stri
   std::vector<std::string> names;
   const Descriptor opened = OpenReal(folder, O_RDONLY | O_DIRECTORY);
   if (!opened.valid() && HasNoNames(errno)) return names;
-  const int number = opened.valid() ? ::fcntl(opened.number(), F_DUPFD_CLOEXEC, 0) : -1;
+  const int number = opened.valid() ? Uninterrupted([&] { return ::fcntl(opened.number(), F_DUPFD_CLOEXEC, 0); }) : -1;
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(number < 0 ? nullptr : ::fdopendir(number), ::closedir);
   if (listing == nullptr) {
     Status status = FileError(errno, "look into", folder);
@@ -227,7 +226,7 @@ Result<KeptFile> KeptFile::Of(const fs::path& path) {
   KeptFile file(std::move(folder), path.filename().native());
   const int at = file.folder_.number();
   std::string kept = UnfinishedName(file.name_, "kept");
-  (void)::unlinkat(at, kept.c_str(), 0);  // left by a process that was killed
+  (void)Uninterrupted([&] { return ::unlinkat(at, kept.c_str(), 0); });  // left by a process that was killed
   if (Uninterrupted([&] { return ::linkat(at, file.name_.c_str(), at, kept.c_str(), 0); }) == 0) {
     file.kept_ = std::move(kept);
   } else if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS) {

@@ -45,9 +45,10 @@ struct RealPlace {
   mode_t mode = 0;  // of what is there; 0: nothing
 };
 
+/// Where a link leads; empty with errno where that cannot be told.
 std::string ReadLink(const fs::path& link) {
   std::string text(PATH_MAX, '\0');
-  const ssize_t size = ::readlink(link.c_str(), text.data(), text.size());
+  const ssize_t size = Uninterrupted([&] { return ::readlink(link.c_str(), text.data(), text.size()); });
   text.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
   return text;
 }
@@ -83,8 +84,8 @@ RealPlace Follow(const fs::path& path) {
       continue;
     }
     const fs::path target = ReadLink(next);
-    if (++links > kMostLinks || target.empty()) {
-      place.error = ELOOP;
+    if (target.empty() || ++links > kMostLinks) {
+      place.error = target.empty() ? errno : ELOOP;
       return place;
     }
     rest.insert(rest.begin(), target.begin(), target.end());

@@ -108,16 +108,27 @@ std::ostream& operator<<(std::ostream& out, const Held& held) {
   return out << held.handles << " handles, " << held.descriptors << " descriptors";
 }
 
-uint64_t Next(uint64_t number) {
-  if (number < 150) return number + 1;
-  return number + number / 12;
+std::vector<std::string> Names(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) names.push_back(fs::relative(entry.path(), folder).string());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
-void EveryAllocationFails(const std::string& what, const std::function<void(const FaultyCall& fault)>& trial, bool others_keep) {
+bool IsHidden(const std::string& name) { return fs::path(name).filename().string().starts_with('.'); }
+
+namespace {
+
+/// Each of the first ones, then some of the rest.
+uint64_t Next(uint64_t number) { return number < kEachAllocation ? number + 1 : number + number / 12; }
+
+}  // namespace
+
+uint64_t EveryAllocationFails(const std::string& what, const std::function<void(const FaultyCall& fault)>& trial, bool others_keep) {
   const auto none = [](const std::function<weft_status()>& call) { return call(); };
   trial(none);  // what is made once
   trial(none);
-  uint64_t failed = 0;
+  uint64_t failed = 0, most = 0;
   for (const bool lasts : {false, true}) {
     bool happens = true;
     for (uint64_t number = 1; happens; number = Next(number)) {
@@ -137,11 +148,13 @@ void EveryAllocationFails(const std::string& what, const std::function<void(cons
         return status;
       };
       trial(fault);
+      most = std::max(most, number);
       CHECK(Held() == before);
       if (!others_keep) CHECK(Kept() == 0);
     }
   }
   CHECK(failed > 0);
+  return most;
 }
 
 }  // namespace weft::faults

@@ -11,6 +11,7 @@
 #include "runtime/capi/handles.h"
 #include "tests/faults/memory_fault.h"
 #include "tests/kit/owned.h"
+#include "tests/kit/test_services.h"
 #include "weft.h"
 
 namespace weft::faults {
@@ -44,6 +45,14 @@ OwnedPage LoadLoops(weft_runtime* runtime);
 /// Checks that the session is idle, starts and ends well.
 void IsIdleAndStarts(weft_session* session);
 
+/// A folder, at its real place, with its names and of what is below it, sorted; hidden ones are those that no pattern of ours matches.
+struct Folder : kit::TemporaryFolder {
+  const std::filesystem::path at = std::filesystem::canonical(path());
+  const std::string text = at.string();
+};
+std::vector<std::string> Names(const std::filesystem::path& folder);
+bool IsHidden(const std::string& name);
+
 /// What of the process must be as it was before.
 struct Held {
   size_t handles = capi::LiveHandles();
@@ -53,12 +62,12 @@ struct Held {
 };
 std::ostream& operator<<(std::ostream& out, const Held& held);
 
-/// Which allocations fail: each of the first ones, then some of the rest.
-uint64_t Next(uint64_t number);
+/// So many allocations fail each by itself; of more, some of the rest.
+inline constexpr uint64_t kEachAllocation = 4096;
 
-/// Calls trial(fault) for allocation 1, 2 and so on that fails, by itself and with all that follow it, until none fails any more. The trial
-/// makes what it needs, calls what is tested by fault(call), and ends with all given back, but for what others keep of it.
+/// Calls trial(fault) for allocation 1, 2 and so on that fails, by itself and with all that follow it, until none fails any more; gives the last
+/// number. The trial makes what it needs, calls what is tested by fault(call), and ends with all given back, but for what others keep of it.
 using FaultyCall = std::function<weft_status(const std::function<weft_status()>&)>;
-void EveryAllocationFails(const std::string& what, const std::function<void(const FaultyCall& fault)>& trial, bool others_keep = false);
+uint64_t EveryAllocationFails(const std::string& what, const std::function<void(const FaultyCall& fault)>& trial, bool others_keep = false);
 
 }  // namespace weft::faults

@@ -6,7 +6,6 @@
 
 #include "tests/faults/call_fault.h"
 #include "tests/faults/fault_kit.h"
-#include "tests/kit/program.h"
 #include "weft/base/file.h"
 
 namespace weft::faults {
@@ -99,15 +98,6 @@ std::string RestoreV2Blocks(const std::string& prefix) {
             {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["restore.tensors[0]"]}})";
 }
 
-/// The names in a folder and below it, sorted.
-std::vector<std::string> Names(const fs::path& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) names.push_back(fs::relative(entry.path(), folder).string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-bool IsHidden(const std::string& name) { return fs::path(name).filename().string().starts_with('.'); }
-
 /// One call fails. False where there were not so many of that kind.
 bool Try(const FileWork& work, const fs::path& folder, Call call, uint64_t number, int error) {
   INFO(work.name << ": " << NameOf(call) << " " << number << " fails: " << (error == kShort ? "short" : std::strerror(error)));
@@ -156,16 +146,12 @@ void EveryCallFails(const FileWork& work, const fs::path& folder) {
   for (const Call call : kFileCalls) {
     for (const int error : {EIO, ENOSPC, EINTR, kShort}) {
       if (error == kShort && call != Call::kRead && call != Call::kWrite) continue;
+      if (error == EINTR && !MayBeInterrupted(call)) continue;
       for (uint64_t number = 1; number < 200 && Try(work, folder, call, number, error); ++number) ++failed;
     }
   }
   CHECK(failed > 10);
 }
-
-struct Folder : kit::TemporaryFolder {
-  const fs::path at = fs::canonical(path());
-  const std::string text = at.string();
-};
 
 TEST_CASE("WriteFile and ReadFile, whose calls fail", "[files]") {
   const OwnedRuntime runtime = OpenRuntime();
@@ -185,6 +171,14 @@ TEST_CASE("WriteFile and ReadFile, whose calls fail", "[files]") {
                   [&](std::string& text) {
                     read.clear();
                     return RunPage(runtime, folder.text, ReadBlocks("sub/out.txt"), text, &read, "read.contents");
+                  },
+                  [] {}, [&](bool succeeded) { return succeeded ? read.find(after) != read.npos : read.empty(); }},
+                 folder.at);
+  fs::create_directory_symlink(file.parent_path(), folder.at / "link");
+  EveryCallFails({"ReadFile by a link", "out.txt",
+                  [&](std::string& text) {
+                    read.clear();
+                    return RunPage(runtime, folder.text, ReadBlocks("link/out.txt"), text, &read, "read.contents");
                   },
                   [] {}, [&](bool succeeded) { return succeeded ? read.find(after) != read.npos : read.empty(); }},
                  folder.at);
@@ -347,56 +341,6 @@ TEST_CASE("A page and its values in files, whose calls fail", "[files]") {
                   },
                   [] {}, [&](bool succeeded) { return loaded == succeeded; }},
                  folder.at);
-}
-
-// ---- the program -----------------------------------------------------------------------------------------------------------------------
-
-/// Runs `weft` with one call that fails; false where there were not so many of that kind.
-bool TryProgram(const std::vector<std::string>& arguments, const fs::path& file, const std::string& before, const std::string& after, Call call,
-                uint64_t number, int error) {
-  INFO(file.filename() << ": " << NameOf(call) << " " << number << " fails: " << (error == kShort ? "short" : std::strerror(error)));
-  const kit::TemporaryFolder notes;
-  const fs::path note = notes.path() / "happened";
-  kit::WriteBytes(file, before);
-  kit::ProgramOptions options;
-  options.environment = {std::string("LD_PRELOAD=") + WEFT_FAULT_LIBRARY, "WEFT_FAULT_HAPPENED=" + note.string(),
-                         "WEFT_FAULT=" + std::to_string(static_cast<int>(call)) + " " + std::to_string(number) + " " + std::to_string(error)};
-  const kit::ProgramResult result = kit::RunWeft(arguments, options);
-  const bool happened = fs::exists(note);
-  INFO(result.err);
-  CHECK((result.status == 0 || result.status == 1));
-  if (!happened || error == EINTR || error == kShort) CHECK(result.status == 0);
-  const std::string now = kit::FileBytes(file);
-  CHECK((now == after || (result.status != 0 && now == before)));
-  if (result.status != 0) CHECK_THAT(result.err, Catch::Contains(std::strerror(error)));
-  for (const std::string& name : Names(file.parent_path())) CHECK((IsHidden(name) || name == file.filename()));
-  return happened;
-}
-
-TEST_CASE("Result files of the program, whose calls fail", "[files]") {
-  const fs::path graphs = fs::path(WEFT_SOURCE_DIR) / "graphs";
-  const std::string page = (graphs / "bias_add_grad.page.json").string(), trained = (graphs / "xor.page.json").string();
-  for (const char* name : {"out.npz", "out.json", "out.svg"}) {
-    const Folder own;
-    const fs::path file = own.at / name;
-    const std::string kind = file.extension() == ".svg" ? "--plot-file" : "--results";
-    std::vector<std::string> arguments = {"run", page, kind, file.string()};
-    if (kind == "--plot-file") arguments = {"run", trained, "--steps", "3", "--plot", "loss.output", kind, file.string()};
-    const kit::ProgramResult first = kit::RunWeft(arguments);
-    INFO(first.err);
-    REQUIRE(first.status == 0);
-    const std::string after = kit::FileBytes(file), before = "what was there before";
-    REQUIRE(!after.empty());
-    for (const Call call : {Call::kOpen, Call::kWrite, Call::kSync, Call::kRename}) {
-      if (call == Call::kOpen && file.extension() == ".svg") continue;  // those of the library that draws it, and its fonts
-      for (const int error : {ENOSPC, EINTR}) {
-        for (uint64_t number = 1; number < 40 && TryProgram(arguments, file, before, after, call, number, error); ++number) {
-        }
-      }
-    }
-    for (uint64_t number = 1; number < 40 && TryProgram(arguments, file, before, after, Call::kWrite, number, kShort); ++number) {
-    }
-  }
 }
 
 }  // namespace

@@ -161,22 +161,52 @@ Result<std::string> ReadFile(const std::string& path) {
 
 Result<std::string> ReadStandardInput() { return ReadAll(std::cin, "standard input"); }
 
-Result<std::string> WritableFile(const std::string& path) {
+namespace {
+
+Status CannotWrite(const std::string& path, int error) { return Status(CodeOfErrno(error), Cat("cannot write '", path, "': ", std::strerror(error))); }
+
+/// What call(error) gives; again where a signal interrupted it.
+template <class Call>
+auto Asked(std::error_code& error, Call&& call) {
+  auto answer = call(error);
+  while (error == std::errc::interrupted) answer = call(error);
+  return answer;
+}
+
+/// What is at a place, if anything; a failure where that cannot be told, which is not that nothing is there.
+Result<fs::file_type> TypeAt(const fs::path& place, const std::string& path) {
   std::error_code error;
-  fs::path target = fs::weakly_canonical(fs::absolute(path, error), error);
-  if (error || path.empty()) return InvalidArgument("cannot write '", path, "': ", error ? error.message() : "the name is empty");
-  if (fs::is_directory(target, error)) return InvalidArgument("cannot write '", path, "': it is a folder");
-  fs::path folder = target.parent_path();
-  if (!fs::exists(folder, error)) return NotFound("cannot write '", path, "': there is no folder '", folder.string(), "'");
-  bool special = fs::exists(target, error) && !fs::is_regular_file(target, error);
-  if (access(special ? target.c_str() : folder.c_str(), W_OK) != 0) return PermissionDenied("cannot write '", path, "': ", std::strerror(errno));
+  const fs::file_type type = Asked(error, [&](std::error_code& failed) { return fs::status(place, failed); }).type();
+  if (error && type != fs::file_type::not_found) return CannotWrite(path, error.value());
+  return type;
+}
+
+/// Whether a device or pipe is there, which is written to and not replaced.
+bool IsSpecial(fs::file_type type) { return type != fs::file_type::not_found && type != fs::file_type::regular; }
+
+}  // namespace
+
+Result<std::string> WritableFile(const std::string& path) {
+  if (path.empty()) return InvalidArgument("cannot write '': the name is empty");
+  std::error_code error;
+  const fs::path target = Asked(error, [&](std::error_code& failed) { return fs::weakly_canonical(fs::absolute(path, failed), failed); });
+  if (error) return CannotWrite(path, error.value());
+  WEFT_ASSIGN_OR_RETURN(const fs::file_type there, TypeAt(target, path));
+  if (there == fs::file_type::directory) return InvalidArgument("cannot write '", path, "': it is a folder");
+  const fs::path folder = target.parent_path();
+  WEFT_ASSIGN_OR_RETURN(const fs::file_type beside, TypeAt(folder, path));
+  if (beside == fs::file_type::not_found) return NotFound("cannot write '", path, "': there is no folder '", folder.string(), "'");
+  const fs::path& written = IsSpecial(there) ? target : folder;
+  while (::access(written.c_str(), W_OK) != 0) {
+    if (errno != EINTR) return CannotWrite(path, errno);
+  }
   return target.string();
 }
 
 Status WriteFile(const std::string& path, std::string_view bytes) {
   WEFT_ASSIGN_OR_RETURN(std::string target, WritableFile(path));
-  std::error_code ignored;
-  if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored)) {
+  WEFT_ASSIGN_OR_RETURN(const fs::file_type there, TypeAt(target, path));
+  if (IsSpecial(there)) {
     std::ofstream out(target, std::ios::binary | std::ios::trunc);
     if (!out) return PermissionDenied("cannot write '", path, "': ", std::strerror(errno));
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -189,7 +219,7 @@ Status WriteFile(const std::string& path, std::string_view bytes) {
   int error = folder.valid() ? file.Create(std::move(folder), place.filename().string()) : errno;
   if (error == 0) error = file.Write(bytes.data(), bytes.size());
   if (error == 0) error = file.Commit();
-  return error == 0 ? Status() : Status(CodeOfErrno(error), Cat("cannot write '", path, "': ", std::strerror(error)));
+  return error == 0 ? Status() : CannotWrite(path, error);
 }
 
 void AddFolderOptions(Command& command, std::vector<std::string>& allow, std::vector<std::string>& write) {
