@@ -60,14 +60,18 @@ Executor::~Executor() = default;
 void Executor::Prepare(Diagnostics& diagnostics) {
   const Planning planning(scope_);
   const Graph& graph = *revision_->graph;
-  PlanRequest request = RequestFor(spec_, keep_);
-  request.shape_of = ShapesNow(*revision_, scope_.variables());
+  PlanRequest request;
   Diagnostics found;
   const uint64_t number = scope_.NumberPlan(keep_);
-  std::optional<Plan> plan = revision_->TakePlan(request);
+  std::optional<Plan> plan;
   try {
+    request = RequestFor(spec_, keep_);
+    request.shape_of = ShapesNow(*revision_, scope_.variables());
+    plan = revision_->TakePlan(request);
     if (!plan) plan = weft::MakePlan(graph, request, found);
+    CallLimit::CheckNow();
   } catch (const CallStopped& stopped) {
+    if (plan) DiscardAll(plan->slots);
     return diagnostics.Error(stopped.status());
   }
   request.shape_of = nullptr;
@@ -98,7 +102,10 @@ Status Executor::MakePlan() {
 }
 
 Status Executor::MakeParts() {
+  if (services_.stopped()) return services_.Stopped();  // plans may have millions of values, which each of these looks at
+  const CallLimit limit(services_.deadline(), &services_.cancel_flag());
   auto parts = std::make_unique<Parts>(scope_, *planned_, services_);
+  if (services_.stopped()) return services_.Stopped();
   WEFT_RETURN_IF_ERROR(parts->memory.TakeArena());
   WEFT_RETURN_IF_ERROR(parts->fused.Make(services_.workers().threads()));
   parts->loop.emplace(scope_, *planned_, parts->OfSteps(), services_, view_);
@@ -206,6 +213,7 @@ Status Executor::TakeInputs() {
     if (parts_ == nullptr) WEFT_RETURN_IF_ERROR(MakeParts());
     fits = parts_->variables.Take();
     if (!fits) continue;
+    if (services_.stopped()) return services_.Stopped();
     WEFT_RETURN_IF_ERROR(BindBack());
     ResultSet& set = results_.back();
     WEFT_RETURN_IF_ERROR(results_.Renew(parts_->memory, services_.budget().get()));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/base/call_limit.h"
+#include "weft/base/discard.h"
 
 namespace weft {
 namespace {
@@ -71,12 +72,17 @@ Status RunMemory::TakeArena() {
 Status RunMemory::Bind(ResultSet& set) const {
   const size_t slots = plan_.slots.size();
   ResultSet fresh;
-  AssignInPieces(fresh.values, slots);
-  AssignInPieces(fresh.owned, slots);
-  AssignInPieces(fresh.root, slots, -1);
-  AssignInPieces(fresh.reusable, plan_.loops.empty() ? 0 : slots);
-  AssignInPieces(fresh.computed, plan_.has_dead_values ? slots : 0);
-  AssignInPieces(fresh.stale, plan_.has_dead_values ? slots : 0);
+  try {
+    AssignInPieces(fresh.values, slots);
+    AssignInPieces(fresh.owned, slots);
+    AssignInPieces(fresh.root, slots, -1);
+    AssignInPieces(fresh.reusable, plan_.loops.empty() ? 0 : slots);
+    AssignInPieces(fresh.computed, plan_.has_dead_values ? slots : 0);
+    AssignInPieces(fresh.stale, plan_.has_dead_values ? slots : 0);
+  } catch (const CallStopped&) {
+    Discard(std::move(fresh));
+    throw;
+  }
   for (size_t m = 0; m < planned_.layout.bytes.size(); ++m) {
     WEFT_ASSIGN_OR_RETURN(auto memory, NewResultMemory(m));
     fresh.memories.push_back(std::move(memory));
@@ -99,7 +105,10 @@ Result<std::shared_ptr<ResultMemory>> RunMemory::NewResultMemory(size_t memory) 
 void RunMemory::Point(ResultSet& set) const {
   set.repoint = false;
   set.tiles_whole = fused_.whole();
-  for (size_t s = 0; s < plan_.slots.size(); ++s) PointValue(set, s);  // sources come before the slots that share them
+  for (size_t s = 0; s < plan_.slots.size(); ++s) {  // sources come before the slots that share them
+    CallLimit::Check();
+    PointValue(set, s);
+  }
 }
 
 void RunMemory::PointValue(ResultSet& set, size_t s) const {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/exec/result_set.h"
 #include "weft/block/run_resource.h"
 #include "weft/plan/plan.h"
@@ -14,6 +15,7 @@ class RunResources {
  public:
   explicit RunResources(const Plan& plan) {
     for (size_t s = 0; s < plan.slots.size(); ++s) {
+      CallLimit::Check();
       if (plan.slots[s].dtype == DType::kResource && plan.slots[s].storage == Slot::Storage::kOwned) slots_.push_back(s);
     }
   }

@@ -50,6 +50,7 @@ StepLoop::Record StepLoop::RecordOf(const Step& step) const {
   record.scratch_bytes = step.scratch_bytes;
   bool managed = false;
   for (size_t v = 0; v < node.output_types.size(); ++v) {
+    CallLimit::Check();
     const Slot::Storage storage = plan_.slots[record.outputs()[v]].storage;
     managed |= storage == Slot::Storage::kOwned || storage == Slot::Storage::kVariable;
   }

@@ -54,7 +54,10 @@ void Lifetimes::MarkKept(const PlanRequest& request) {
     Slot& slot = plan_.slots[slots_.IndexOf(value)];
     slot.kept = slot.result = true;
   };
-  for (ValueRef fetch : request.fetches) keep(fetch);
+  for (ValueRef fetch : request.fetches) {
+    CallLimit::Check();
+    keep(fetch);
+  }
   if (request.keep == Keep::kAll) MarkGradients();
   // Memory that a kept slot shares is kept, too. Sources come earlier, so going backwards reaches all.
   for (size_t s = slots_.any_shared() ? plan_.slots.size() : 0; s-- > 0;) {
@@ -116,6 +119,7 @@ void Lifetimes::FindLastUses(const PlanRequest& request, const FedValues& fed) {
     });
   }
   for (ValueRef fetch : request.fetches) {
+    CallLimit::Check();
     int variable = graph_.node(fetch.node).variable;
     if (variable >= 0 && !fed.Contains(fetch)) required_.insert(variable);
   }

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/plan/step_order.h"
 
 namespace weft {
@@ -52,7 +53,10 @@ std::vector<int> FindNeeded(const Graph& graph, const PlanRequest& request, cons
   auto need = [&](int node) {
     if (needed.Add(node)) stack.push_back(node);
   };
-  for (ValueRef fetch : request.fetches) need(fetch.node);
+  for (ValueRef fetch : request.fetches) {
+    CallLimit::Check();
+    need(fetch.node);
+  }
   for (int node : request.run) need(node);
   while (!stack.empty()) {
     const int index = stack.back();

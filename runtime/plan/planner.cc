@@ -14,7 +14,9 @@ namespace {
 
 void AddSteps(const NodesToRun& nodes, const StepPlanner::Context& context) {
   StepPlanner steps(context);
+  constexpr size_t kManyOutputs = 1000;
   for (size_t i = 0; i < nodes.order.size(); ++i) {
+    if (context.graph.node(nodes.order[i]).output_types.size() >= kManyOutputs) CallLimit::CheckNow();  // a million take 30 ms
     context.loops.Reach(i);
     steps.Add(nodes.order[i]);
   }
@@ -43,7 +45,9 @@ void TryPlan(const Graph& graph, const PlanRequest& request, Phases phases, Diag
   lifetimes.KeepAcrossIterations();
   lifetimes.MarkKept(request);
   lifetimes.FindLastUses(request, fed);
+  CallLimit::CheckNow();
   FuseSteps(graph, plan);
+  CallLimit::CheckNow();
   PlanMemory(graph, plan);
 }
 
@@ -108,7 +112,11 @@ Status PlaceAtNode(const Graph& graph, int node, Status status) {
 
 PlanRequest RequestFor(const SessionSpec& session, Keep keep) {
   PlanRequest request;
-  for (const auto& fetch : session.fetches) request.fetches.push_back(fetch.value);
+  request.fetches.reserve(session.fetches.size());
+  for (const auto& fetch : session.fetches) {
+    CallLimit::Check();
+    request.fetches.push_back(fetch.value);
+  }
   request.run = session.run;
   for (const auto& feed : session.feeds) request.feeds.push_back({feed.value, feed.tensor.shape()});
   request.keep = keep;

@@ -101,7 +101,7 @@ TEST_CASE("--save-state and --load-state keep the state of a page", "[cli]") {
       {"id": "sum", "block": "Add", "inputs": {"x": "n.ref", "y": "m.ref"}}]})");
   ProgramResult refused = RunWeft({"run", other, "--load-state", state});
   CHECK(refused.status == 1);
-  CHECK_THAT(refused.err, Contains(Cat("error: the snapshot '", state, "' of the page '")) && Contains("has no variable 'm'"));
+  CHECK_THAT(refused.err, Contains(Cat("error: m: the snapshot '", state, "' of the page '")) && Contains("has no variable 'm'"));
   CHECK(RunWeft({"run", other, "--load-state", state, "--partial"}).out == "sum.z  DT_FLOAT [] 9\n");
   const std::string wider = place.Write("wider.json", R"({"weft": 1, "blocks": [
       {"id": "n", "block": "Variable", "inputs": {"initvalues": {"dtype": "DT_DOUBLE", "shape": [], "values": [0]}}}]})");

@@ -147,7 +147,7 @@ TEST_CASE("A run whose plan has millions of values ends within 100 ms of its dea
   std::vector<std::string> blocks = {Block("c", "Const", {{"value", R"({"dtype": "DT_FLOAT", "shape": [1048576, 0], "values": []})"}})};
   for (int i = 0; i < 4; ++i) blocks.push_back(Block(Cat("u", i), "Unstack", {{"value", "c.output"}}, "num_ = 1048576;"));
   TestPage page(blocks);
-  for (const int milliseconds : {10, 30, 60, 100, 150, 200, 300, 400, 600, 800}) {
+  for (const int milliseconds : {10, 30, 60, 100, 150, 200, 300, 600, 800}) {
     INFO(milliseconds);
     Session session(page.scope(), page.scope()->graph().DefaultSession());
     const std::clock_t start = std::clock();
