@@ -180,15 +180,14 @@ Result<std::shared_ptr<TensorArray>> TensorArray::Gradient(const std::string& so
   if (sums_) return InvalidArgument("needs an array that is no gradient itself, found the gradient of another").WithPort("handle");
   if (summed_) return InvalidArgument("needs an array whose elements were written once, found one that was written twice").WithPort("handle");
   spec_.dynamic_size = false;
-  std::shared_ptr<TensorArray>& gradient = gradients_[source];
-  if (gradient != nullptr) return gradient;
+  if (const auto known = gradients_.find(source); known != gradients_.end()) return known->second;
   TensorArraySpec spec = spec_;
   spec.clear_after_read = true;
   auto made = std::make_shared<TensorArray>(std::move(spec), size_, budget_);
   made->sums_ = true;
   WEFT_RETURN_IF_ERROR(made->TakeShapes(*this));
-  gradient = std::move(made);
-  return gradient;
+  gradients_.emplace(source, made);  // now that it is whole
+  return made;
 }
 
 }  // namespace weft::blocks
