@@ -8,6 +8,7 @@
 #include "runtime/page/page_editor.h"
 #include "runtime/plan/id_map.h"
 #include "runtime/plan/port_facts.h"
+#include "runtime/plan/unread_blocks.h"
 #include "runtime/state/host_call.h"
 
 namespace weft {
@@ -83,6 +84,27 @@ std::vector<std::string> StateKeys(const Node& node) {
   keys.push_back(ResourceStore::SharedKey(text("container"), name.empty() ? node.id : name));
   return keys;
 }
+
+/// Adds what plans find, each finding once.
+class AddedOnce {
+ public:
+  explicit AddedOnce(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  void Add(Diagnostics found) {
+    if (found.all().empty()) return;
+    found.SetPhase(Phase::kCompile);
+    if (seen_.empty()) {
+      for (const Diagnostic& diagnostic : diagnostics_.all()) seen_.insert(ToString(diagnostic));
+    }
+    for (const Diagnostic& diagnostic : found.all()) {
+      if (seen_.insert(ToString(diagnostic)).second) diagnostics_.Add(diagnostic.severity, diagnostic.status);
+    }
+  }
+
+ private:
+  Diagnostics& diagnostics_;
+  std::set<std::string> seen_;
+};
 
 }  // namespace
 
@@ -164,23 +186,24 @@ void CheckRevision(const Scope& scope, Revision& revision, Diagnostics& diagnost
   if (!graph.page().complete) return;
   const Planning planning(scope);
   std::vector<SessionSpec> sessions = graph.sessions();
-  if (sessions.empty()) sessions.push_back(graph.DefaultSession());
-  std::set<std::string> seen;  // sessions share blocks, and so their faults; some were found without planning
+  const bool named = !sessions.empty();
+  if (!named) sessions.push_back(graph.DefaultSession());
+  AddedOnce added(diagnostics);  // sessions share blocks, and so their faults; some were found without planning
+  UnreadBlocks unread(graph);
   for (const SessionSpec& spec : sessions) {
     PlanRequest request = RequestFor(spec, scope.last_keep());
     request.shape_of = ShapesNow(revision, scope.variables());
     Diagnostics found;
     Plan plan = MakePlan(graph, request, found);
-    found.SetPhase(Phase::kCompile);
+    if (named) unread.Note(plan);
     request.shape_of = nullptr;
     if (keep_plans && found.all().empty()) revision.OfferPlan(std::move(request), std::move(plan));
-    if (!found.all().empty() && seen.empty()) {
-      for (const Diagnostic& diagnostic : diagnostics.all()) seen.insert(ToString(diagnostic));
-    }
-    for (const Diagnostic& diagnostic : found.all()) {
-      if (seen.insert(ToString(diagnostic)).second) diagnostics.Add(diagnostic.severity, diagnostic.status);
-    }
+    added.Add(std::move(found));
   }
+  if (!named) return;  // the default session reads all
+  Diagnostics found;
+  unread.Check(ShapesNow(revision, scope.variables()), found);
+  added.Add(std::move(found));
 }
 
 void CheckSessions(const std::shared_ptr<Scope>& scope, Diagnostics& diagnostics) {

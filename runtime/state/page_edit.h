@@ -18,7 +18,8 @@ Result<std::vector<Edit>> ApplyToPage(Page& page, const Registry& registry, std:
 /// value does not fit the shape that it declares now; others have a new one.
 std::shared_ptr<Revision> NextRevision(const Revision& old, std::shared_ptr<const Graph> graph, VariableStore& store);
 
-/// Adds the faults of the sessions' plans, each once. `keep_plans`: those that have none wait in the revision for sessions.
+/// Adds the faults of the sessions' plans, and those of shapes of blocks that no session reads, each once. `keep_plans`: plans of sessions that
+/// have none wait in the revision for those.
 void CheckRevision(const Scope& scope, Revision& revision, Diagnostics& diagnostics, bool keep_plans);
 
 /// The first error of `after` that is not one of `before`, wherever on the page. `open_inputs`: but for inputs that have nothing.
