@@ -1,4 +1,4 @@
-// The blocks whose rows have other last bits in a batch of another size, some of them at few shapes; the README lists them, too.
+// The blocks whose rows have other last bits in a batch of another size, the last two at few shapes; the README lists them, too.
 #pragma once
 
 #include <set>
@@ -6,6 +6,6 @@
 
 namespace weft::kit {
 
-inline const std::set<std::string> kRowDependent = {"BatchMatMulV2", "Conv3D", "MatMul", "SparseMatMul", "TanhGrad"};
+inline const std::set<std::string> kRowDependent = {"BatchMatMulV2", "MatMul", "SparseMatMul", "TanhGrad"};
 
 }  // namespace weft::kit
