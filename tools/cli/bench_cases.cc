@@ -186,20 +186,22 @@ void AddNarrowRows(std::vector<KernelCase>& cases) {
 // ---- Products, convolutions, pooling ----
 
 void AddProducts(std::vector<KernelCase>& cases) {
-  auto add = [&](std::string name, int64_t m, int64_t k, int64_t n, bool transposed = false) {
-    Json attrs = transposed ? Json{{"transpose_b", true}} : Json::object();
+  auto add = [&](std::string name, int64_t m, int64_t k, int64_t n, const char* transposed = "") {
+    const bool ta = std::string_view(transposed) == "transpose_a", tb = std::string_view(transposed) == "transpose_b";
+    Json attrs = ta || tb ? Json{{transposed, true}} : Json::object();
     KernelCase kernel = MakeCase(std::move(name), "MatMul", attrs,
-                                 {Random("a", DType::kFloat, {m, k}), Random("b", DType::kFloat, transposed ? Dims{n, k} : Dims{k, n})},
+                                 {Random("a", DType::kFloat, ta ? Dims{k, m} : Dims{m, k}), Random("b", DType::kFloat, tb ? Dims{n, k} : Dims{k, n})},
                                  {"product"}, 4.0 * Count({m, n}));
     kernel.work.flops = 2 * Count({m, k, n});
     kernel.quick = m == 64;
     cases.push_back(std::move(kernel));
   };
-  for (int64_t side : {1, 16, 64, 256, 1024, 2048}) add(Cat("MatMul.", side), side, side, side);
+  for (int64_t side : {1, 16, 64, 256, 512, 1024, 2048}) add(Cat("MatMul.", side), side, side, side);
   for (Dims dims : {Dims{1, 1024, 1024}, {1024, 1024, 1}, {32, 3136, 512}, {100, 784, 10}, {4096, 64, 64}}) {
     add(Cat("MatMul.", dims[0], "x", dims[1], "x", dims[2]), dims[0], dims[1], dims[2]);
   }
-  add("MatMul.32x512x3136.tb", 32, 512, 3136, true);
+  add("MatMul.32x512x3136.tb", 32, 512, 3136, "transpose_b");
+  add("MatMul.784x100x10.ta", 784, 100, 10, "transpose_a");
   Dims many = {4096, 4, 4};
   cases.push_back(MakeCase("BatchMatMul.4096x4x4x4", "BatchMatMulV2", Json::object(),
                            {Random("x", DType::kFloat, many), Random("y", DType::kFloat, many)}, {"output"}, 4 * Count(many)));

@@ -103,7 +103,7 @@ def prepare(kernel):
         "Softmax": lambda: lambda: torch.softmax(first, -1),
         "ArgMax": lambda: lambda: torch.argmax(first, t["dimension"][0]),
         "Transpose": lambda: lambda: first.permute(t["perm"]).contiguous(),
-        "MatMul": lambda: lambda: torch.mm(t["a"], t["b"].mT if attrs.get("transpose_b") else t["b"]),
+        "MatMul": lambda: lambda: torch.mm(t["a"].mT if attrs.get("transpose_a") else t["a"], t["b"].mT if attrs.get("transpose_b") else t["b"]),
         "MaxPool": lambda: lambda: torch.max_pool2d(first, 2),
         "AvgPool": lambda: lambda: torch.nn.functional.avg_pool2d(first, 2),
         "MaxPoolGrad": lambda: max_pool_grad(t),

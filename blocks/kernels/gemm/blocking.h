@@ -28,18 +28,26 @@ struct TileSizes {
   static constexpr int64_t kDeepColumns = kColumns * kDepth / kSharedDepth;
 };
 
-inline constexpr int64_t kNearBytes = 2048;      // from row to row of a right operand that is read where it lies
 inline constexpr int64_t kFewRows = 4 * kRows;   // fewer rows do not pay for packing the right operand
+inline constexpr int64_t kTransposedRows = kVecBytes == 64 ? kFewRows : 8 * kRows;  // so many pay for transposing it, not for packing it so
+inline constexpr int64_t kLongInner = 256;       // which hides the transposed store of the result
 inline constexpr int64_t kMostShortRows = 7 * kRows;  // of a tile of half or bfloat16, whose sums are kept
 inline constexpr int64_t kTaskWork = 96 * 1024;  // multiplications that are worth a task
 inline constexpr int64_t kWantedTiles = 16, kWantedSharing = 8;
 inline constexpr int64_t kMostPacked = int64_t{128} << 20;  // bytes of an operand that is packed for all tiles
 
+/// Bytes from row to row of a right operand that is read where it lies. Rows further apart push each other out of a first-level cache of
+/// 32 KiB, which processors with registers of 32 bytes have, all the more if the distance is a power of two.
+constexpr int64_t NearBytes(int64_t rows) {
+  if (kVecBytes == 64) return 2048;
+  return rows <= 2 * kFewRows ? 1024 : 512;
+}
+
 template <class T>
 bool ReadsRightInPlace(const Product<T>& p) {
   const MatrixView<T>& b = p.right;
   if (!kSame<T> || b.column_stride != 1 || b.row_stride < p.columns) return false;
-  return b.row_stride <= kNearBytes / static_cast<int64_t>(sizeof(T)) || p.rows <= kFewRows;
+  return b.row_stride <= NearBytes(p.rows) / static_cast<int64_t>(sizeof(T)) || p.rows <= kFewRows;
 }
 
 /// A product as it is computed: `transposed` ones are out^T = right^T * left^T.
@@ -101,7 +109,9 @@ struct Blocking {
     if (!kSame<T>) return false;
     const bool left_down = p.left.row_stride == 1 && p.left.column_stride != 1;
     const bool right_down = p.right.row_stride == 1 && p.right.column_stride != 1;
-    return (left_down && p.columns <= kWide / 2 && p.rows >= 2 * kWide) || (right_down && p.rows <= kFewRows && p.columns >= 2 * p.rows);
+    const int64_t few_columns = kVecBytes == 64 ? kWide / 2 : 3 * kWide / 4;
+    const int64_t few_rows = p.inner < kLongInner ? kFewRows : kTransposedRows;
+    return (left_down && p.columns <= few_columns && p.rows >= 2 * kWide) || (right_down && p.rows <= few_rows && p.columns >= 2 * p.rows);
   }
 
   static constexpr int64_t kMostRows = ShortFloat<T> ? kMostShortRows : 28 * kRows;
