@@ -76,7 +76,7 @@ TEST_CASE("An edit that lacks memory is not made; the next one is", "[memory]") 
       REQUIRE(weft_events_poll(events, polled.data(), polled.size(), &count, nullptr) == WEFT_OK);
       CHECK(count > 0);
       REQUIRE(weft_events_remove_page(events, own.page, nullptr) == WEFT_OK);
-    }, true);
+    }, {.others_keep = true});
   }
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("What is taken back for lack of memory stays, and is taken back by the
     CHECK(Written(sample.page) == (status == WEFT_OK ? before : after));
     CHECK(History(sample.page) == (status == WEFT_OK ? std::pair<size_t, size_t>(0, 1) : std::pair<size_t, size_t>(1, 0)));
     if (status == WEFT_OK) REQUIRE(weft_page_redo(sample.page, nullptr, nullptr) == WEFT_OK);
-  }, true);
+  }, {.others_keep = true});
 }
 
 TEST_CASE("A session that lacks memory to follow an edit follows it in its next run", "[memory]") {
@@ -150,7 +150,7 @@ TEST_CASE("A snapshot that lacks memory leaves the file before and the page as t
     REQUIRE(weft_page_save_state(sample.page, third.c_str(), nullptr, nullptr, nullptr) == WEFT_OK);
     std::ifstream now(third, std::ios::binary), then(status == WEFT_OK ? path : second, std::ios::binary);
     CHECK(std::equal(std::istreambuf_iterator<char>(now), {}, std::istreambuf_iterator<char>(then), {}));
-  }, true);
+  }, {.others_keep = true});
 }
 
 TEST_CASE("A session that lacks memory to start is idle, and starts when there is some", "[memory]") {
@@ -175,7 +175,7 @@ TEST_CASE("A session that lacks memory to start is idle, and starts when there i
       (void)weft_session_wait(session, -1, nullptr, nullptr);
     }
     IsIdleAndStarts(session);
-  }, true);  // the page tidies up the places of blocks that its sessions named when there are many
+  });
 }
 
 TEST_CASE("Events for which there is no memory count as dropped", "[memory]") {

@@ -107,7 +107,7 @@ TEST_CASE("Case files are read and run with all their memory, or say that they l
       CHECK(totals.passed + totals.failed == 3);
     }
     CHECK(told.failed == told.for_memory);
-  }, true);
+  }, {.others_keep = true});
 }
 
 TEST_CASE("A program that has no memory before main says so", "[memory]") {

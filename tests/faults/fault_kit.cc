@@ -120,18 +120,18 @@ bool IsHidden(const std::string& name) { return fs::path(name).filename().string
 namespace {
 
 /// Each of the first ones, then some of the rest.
-uint64_t Next(uint64_t number) { return number < kEachAllocation ? number + 1 : number + number / 12; }
+uint64_t Next(uint64_t number, uint64_t each) { return number < each ? number + 1 : number + number / 12; }
 
 }  // namespace
 
-uint64_t EveryAllocationFails(const std::string& what, const std::function<void(const FaultyCall& fault)>& trial, bool others_keep) {
+uint64_t EveryAllocationFails(const std::string& what, const std::function<void(const FaultyCall& fault)>& trial, TrialOptions options) {
   const auto none = [](const std::function<weft_status()>& call) { return call(); };
   trial(none);  // what is made once
   trial(none);
   uint64_t failed = 0, most = 0;
   for (const bool lasts : {false, true}) {
     bool happens = true;
-    for (uint64_t number = 1; happens; number = Next(number)) {
+    for (uint64_t number = 1; happens; number = Next(number, options.each)) {
       const Watchdog watchdog(what.c_str(), number);
       INFO(what << ": allocation " << number << (lasts ? " and those after it" : ""));
       const Held before;
@@ -150,7 +150,7 @@ uint64_t EveryAllocationFails(const std::string& what, const std::function<void(
       trial(fault);
       most = std::max(most, number);
       CHECK(Held() == before);
-      if (!others_keep) CHECK(Kept() == 0);
+      if (!options.others_keep) CHECK(Kept() == 0);
     }
   }
   CHECK(failed > 0);

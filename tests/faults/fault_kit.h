@@ -62,12 +62,16 @@ struct Held {
 };
 std::ostream& operator<<(std::ostream& out, const Held& held);
 
-/// So many allocations fail each by itself; of more, some of the rest.
-inline constexpr uint64_t kEachAllocation = 4096;
+/// So many allocations fail each by itself; of more, some of the rest. Runs are longer than what the other trials call.
+inline constexpr uint64_t kEachAllocation = 4096, kEachOfRuns = 400;
+struct TrialOptions {
+  bool others_keep = false;  // what the trial made, and gave back
+  uint64_t each = kEachAllocation;
+};
 
 /// Calls trial(fault) for allocation 1, 2 and so on that fails, by itself and with all that follow it, until none fails any more; gives the last
 /// number. The trial makes what it needs, calls what is tested by fault(call), and ends with all given back, but for what others keep of it.
 using FaultyCall = std::function<weft_status(const std::function<weft_status()>&)>;
-uint64_t EveryAllocationFails(const std::string& what, const std::function<void(const FaultyCall& fault)>& trial, bool others_keep = false);
+uint64_t EveryAllocationFails(const std::string& what, const std::function<void(const FaultyCall& fault)>& trial, TrialOptions options = {});
 
 }  // namespace weft::faults

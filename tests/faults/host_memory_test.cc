@@ -13,7 +13,7 @@ namespace {
 void Repeats(const std::string& what, const std::function<weft_status()>& call, bool others_keep = true) {
   EveryAllocationFails(what, [&](const FaultyCall& fault) {
     if (fault(call) != WEFT_OK) CHECK(call() == WEFT_OK);
-  }, others_keep);
+  }, {.others_keep = others_keep});
 }
 
 weft_status TextsOf(const std::function<weft_status(weft_strings**)>& call) {
@@ -101,7 +101,7 @@ TEST_CASE("Feeds, subscriptions and breakpoints lack memory without harm", "[mem
     REQUIRE(weft_session_view(session, "sum_of_both_of_them.z", view.out(), nullptr) == WEFT_OK);
     REQUIRE(weft_view_get_info(view, &info) == WEFT_OK);
     CHECK(static_cast<const float*>(info.data)[1] == 40);
-  }, true);
+  }, {.others_keep = true});
 }
 
 TEST_CASE("Sessions that loop end where one lacks memory", "[memory]") {

@@ -56,7 +56,7 @@ TEST_CASE("Sessions open with all their memory or not at all", "[memory]") {
       CHECK((sample.run != nullptr) == (status == WEFT_OK));
       if (status != WEFT_OK) CHECK(sample.Open() == WEFT_OK);
       sample.run = OwnedPageRun();
-    }, true);  // the page tidies up the places of blocks that its sessions named when there are many
+    });
     CHECK(last <= kEachAllocation);
     REQUIRE(sample.Open() == WEFT_OK);
     CHECK(sample.Run() == WEFT_OK);
@@ -85,7 +85,7 @@ TEST_CASE("A run that lacks memory changes nothing, and the next one gives the s
       weft_run_options options = WEFT_RUN_OPTIONS_INIT;
       REQUIRE(weft_page_run_all(sample.run, &options, nullptr) == WEFT_OK);
       if (Repeats(sample)) CHECK(sample.Results() == expected);
-    });
+    }, {.each = kEachOfRuns});
   }
 }
 
