@@ -255,7 +255,7 @@ TEST_CASE("Prepare reports all faults of shapes at once", "[session-api]") {
   auto session = page.Open({"one.z", "two.product", "three.output", "fine.y"});
   Diagnostics diagnostics;
   session->Prepare(diagnostics);
-  CHECK(diagnostics.errors() == 3);
+  CHECK(diagnostics.errors() == 4);  // of the product both inputs
   CHECK(session->plan() == nullptr);
   CHECK_FALSE(session->Run().ok());
   auto good = page.Open({"fine.y"});
