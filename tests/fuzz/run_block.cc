@@ -1,6 +1,7 @@
 #include "tests/fuzz/run_block.h"
 
 #include "tests/kit/block_tester.h"
+#include "weft/base/discard.h"
 #include "weft/cases/session_executor.h"
 
 namespace weft::fuzz {
@@ -99,6 +100,7 @@ void TryPage(const std::string& blocks, const std::vector<std::vector<std::strin
 }
 
 void CheckMemoryReturned() {
+  FinishDiscarding();
   const int64_t held = SharedRuntime().budget()->used();
   Require(held == 0, held, " bytes are still counted when the blocks have run");
 }

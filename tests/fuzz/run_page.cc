@@ -1,6 +1,7 @@
 #include "tests/fuzz/run_page.h"
 
 #include "runtime/base/call_limit.h"
+#include "weft/base/discard.h"
 #include "weft/exec/session.h"
 #include "weft/host/file_sandbox.h"
 
@@ -76,6 +77,7 @@ PageEnd RunOpen(Page page, Diagnostics found, bool keep_all) {
 
 PageEnd RunPage(Page page, Diagnostics found, bool keep_all) {
   const PageEnd end = RunOpen(std::move(page), std::move(found), keep_all);
+  FinishDiscarding();
   const int64_t held = SharedRuntime().budget()->used();
   Require(held == 0, held, " bytes are still counted when the page has gone");
   return end;
