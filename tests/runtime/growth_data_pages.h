@@ -79,9 +79,9 @@ inline Blocks BarrierOfMany(int n) {
 inline Blocks Closed(int n) {
   const std::string cancels = "cancel_pending_enqueues_ = true;", pair = "component_types_ = {DT_FLOAT,DT_INT32};shapes_ = {[],[]};";
   Blocks blocks = {Block("full", "FIFOQueue", {}, "component_types_ = {DT_FLOAT};shapes_ = [];"), Block("half", "Barrier", {}, pair)};
-  blocks.push_back(Block("put0", "QueueEnqueueMany", {{"handle", "full.handle"}, {"components", Cat("[", Vector(CountTo(100 * n)), "]")}}));
-  blocks.push_back(Block("put1", "BarrierInsertMany", {{"handle", "half.handle"}, {"keys", Texts(100 * n, [](int i) { return Cat("k", i); })},
-                                                       {"values", Vector(CountTo(100 * n))}}, "component_index_ = 0;"));
+  blocks.push_back(Block("put0", "QueueEnqueueMany", {{"handle", "full.handle"}, {"components", Cat("[", Vector(CountTo(20 * n)), "]")}}));
+  blocks.push_back(Block("put1", "BarrierInsertMany", {{"handle", "half.handle"}, {"keys", Texts(20 * n, [](int i) { return Cat("k", i); })},
+                                                       {"values", Vector(CountTo(20 * n))}}, "component_index_ = 0;"));
   blocks.push_back(Block("end0", "QueueClose", {{"handle", "full.handle"}}, cancels));
   blocks.push_back(Block("end1", "BarrierClose", {{"handle", "half.handle"}}, cancels));
   for (int i = 0; i < n; ++i) {
