@@ -39,7 +39,8 @@ std::string NeededText(const Node& node, size_t port, FunctionRef<InputType(uint
 
 }  // namespace
 
-Status WithPortFacts(const Graph& graph, const Node& node, Status status, FunctionRef<const Shape*(uint32_t v)> shape, std::string_view needed_shape) {
+Status WithPortFacts(const Graph& graph, const Node& node, Status status, FunctionRef<const Shape*(uint32_t v)> shape,
+                     std::string_view needed_shape) {
   const auto type = [&](uint32_t v) { return node.inputs[v].valid() ? InputTypeOf(graph, node.inputs[v]) : InputType(); };
   return WithPortFacts(node, std::move(status), type, shape, needed_shape);
 }
@@ -69,7 +70,8 @@ Status AtWiredPort(const BlockDef& def, std::string_view port, DType brought, St
   if (wired < 0 || told < 0 || wired == told) return fault;
   const PortSpec &here = def.inputs[static_cast<size_t>(wired)], &there = def.inputs[static_cast<size_t>(told)];
   const DType other = DTypeFromName(std::string_view(fault.found()).substr(0, fault.found().find_first_of(" ,"))).value_or(DType::kInvalid);
-  const bool types = !here.type_attr.empty() && here.type_attr == there.type_attr && brought != DType::kInvalid && other != DType::kInvalid && other != brought;
+  const bool types = !here.type_attr.empty() && here.type_attr == there.type_attr && brought != DType::kInvalid && other != DType::kInvalid &&
+                     other != brought;
   const bool variable = here.kind == PortKind::kReference;
   Status told_here = types ? Status(fault.code(), Cat("the input '", here.name, "' needs ", other, ", the type of '", there.name, "', found ", brought))
                            : Status(fault.code(), Cat("what the input '", here.name, "' is given does not fit the input '", there.name, "': ", fault.message()));

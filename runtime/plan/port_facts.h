@@ -9,7 +9,8 @@ namespace weft {
 
 /// Adds them to what a block's Plan or Run said of one of its input ports. `shape(v)` is that of input value v, or null. `needed_shape`: the
 /// one that it takes, where that is known of this failure ("[?,?]"); else it is what the port's documentation begins with.
-Status WithPortFacts(const Graph& graph, const Node& node, Status status, FunctionRef<const Shape*(uint32_t v)> shape, std::string_view needed_shape = {});
+Status WithPortFacts(const Graph& graph, const Node& node, Status status, FunctionRef<const Shape*(uint32_t v)> shape,
+                     std::string_view needed_shape = {});
 /// The same of a node whose inputs are not in a graph; `type(v)` is that of input value v, or kInvalid.
 Status WithPortFacts(const Node& node, Status status, FunctionRef<InputType(uint32_t v)> type, FunctionRef<const Shape*(uint32_t v)> shape,
                      std::string_view needed_shape = {});

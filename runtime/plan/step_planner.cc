@@ -228,7 +228,9 @@ void StepPlanner::PlanStatic(const Node& node, Step& step) {
 void StepPlanner::ReportRefusals(const Node& node, int index, Status refused) {
   const auto known = [&](uint32_t v) { return inputs_[v].shape; };
   if (diagnostics_.errors() > kFewFaults) return Error(index, WithPortFacts(graph_, node, std::move(refused), known));
-  for (ShapeRefusal& one : AllRefusals(node, inputs_, std::move(refused))) Error(index, WithPortFacts(graph_, node, std::move(one.fault), known, one.shape));
+  for (ShapeRefusal& one : AllRefusals(node, inputs_, std::move(refused))) {
+    Error(index, WithPortFacts(graph_, node, std::move(one.fault), known, one.shape));
+  }
 }
 
 void StepPlanner::SetShapes(const Node& node, const Step& step, const PlannedShapes& shapes) {

@@ -265,7 +265,8 @@ void ScopeState::FitVariables(bool partial, VariableAccess& access, Diagnostics&
   for (size_t v = 0; v < found.size() && !partial; ++v) {
     const Node& node = graph.node(graph.variables()[v]);
     if (found[v] || !graph.variable_info(static_cast<int>(v)).temporary.empty()) continue;
-    problems.Error(PlaceAtNode(graph, graph.variables()[v], NotFound("the snapshot '", file_, "' of the page '", page_, "' has no variable '", node.id, "'")));
+    Status missing = NotFound("the snapshot '", file_, "' of the page '", page_, "' has no variable '", node.id, "'");
+    problems.Error(PlaceAtNode(graph, graph.variables()[v], std::move(missing)));
   }
 }
 
@@ -277,7 +278,9 @@ Status ScopeState::FitVariable(const Variable& saved, VariableAccess& access, st
   }
   const Node& node = graph.node(*index);
   const auto variable = static_cast<size_t>(node.variable);
-  const auto refuse = [&](auto needed, auto was) { return PlaceAtNode(graph, *index, InvalidArgument("the page needs ", needed, ", found ", was, " in the snapshot '", file_, "'")); };
+  const auto refuse = [&](auto needed, auto was) {
+    return PlaceAtNode(graph, *index, InvalidArgument("the page needs ", needed, ", found ", was, " in the snapshot '", file_, "'"));
+  };
   if (node.def->name != saved.block) return refuse(Cat("a ", node.def->name), Cat("a ", saved.block));
   if (std::exchange(found[variable], 1)) return PlaceAtNode(graph, *index, InvalidArgument("the snapshot '", file_, "' has the variable twice"));
   if (saved.value.defined()) {
@@ -310,7 +313,9 @@ Status ScopeState::FitResource(const ResourceState& saved, const ResourceStore::
                                std::vector<Change>& changes) const {
   const std::string maker = MakerOf(saved.key);
   // What blocks of a page share under a name that none of them was given is no one block's.
-  if (maker.empty() && !saved.block.empty()) return NotFound("the snapshot '", file_, "' of the page '", page_, "' has it, made by a ", saved.block, ", and no block of this page makes it");
+  if (maker.empty() && !saved.block.empty()) {
+    return NotFound("the snapshot '", file_, "' of the page '", page_, "' has it, made by a ", saved.block, ", and no block of this page makes it");
+  }
   if (maker != saved.block) return InvalidArgument("a ", maker, " of the page makes it, in the snapshot '", file_, "' a ", saved.block, " did");
   auto made = access.resources().find(saved.key);
   if (made == access.resources().end()) {

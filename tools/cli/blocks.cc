@@ -103,12 +103,16 @@ int WriteReference(const Registry& registry, const BlocksOptions& options) {
 /// is rather a block that was misspelt: hundreds of files there would be a nuisance.
 Result<std::string> BlockMeant(const Registry& registry, const std::string& word) {
   std::error_code unknown;
-  if (word == "-") return InvalidArgument("--markdown writes a file for each block: it needs a folder, found '-'").WithHint("weft blocks NAME --markdown prints one page");
+  if (word == "-") {
+    return InvalidArgument("--markdown writes a file for each block: it needs a folder, found '-'")
+        .WithHint("weft blocks NAME --markdown prints one page");
+  }
   if (word.empty() || word.find('/') != std::string::npos || std::filesystem::exists(word, unknown)) return std::string();
   const Result<const BlockDef*> block = FindBlock(registry, word);
   if (block.ok()) return word;
   if (block.status().hint().empty()) return std::string();
-  return NotFound("there is neither a folder nor a block '", word, "'").WithHint(Cat(block.status().hint(), "; './", word, "' is a folder that is made"));
+  return NotFound("there is neither a folder nor a block '", word, "'")
+      .WithHint(Cat(block.status().hint(), "; './", word, "' is a folder that is made"));
 }
 
 int RunBlocks(const BlocksOptions& options) {
