@@ -4,6 +4,7 @@
 
 #include "runtime/capi/dtypes.h"
 #include "runtime/capi/objects.h"
+#include "runtime/host/kept_name.h"
 #include "runtime/plan/id_map.h"
 
 using namespace weft;
@@ -35,19 +36,13 @@ Result<BoundMemory> ReadBoundMemory(const weft_buffer* given) {
 
 /// The name of a value that is to be bound as an output, as the page spells it, after a look at whether its memory fits.
 Result<std::string> CheckOutput(const Session& session, const char* name, const BufferContent& content) {
-  // The current run may be of the page as it was before an edit, those to come are of the page as it is now: either will do.
-  const std::shared_ptr<const Graph> own = session.graph();
-  std::shared_ptr<const Graph> graph = session.scope().revision()->graph;
-  Result<ValueRef> value = graph->FindValue(name);
-  if (!value.ok() && own->FindValue(name).ok()) {
-    graph = own;
-    value = graph->FindValue(name);
-  }
+  const auto [graph, value] = LookUp(session, [&](const Graph& page) { return page.FindValue(name); });
   WEFT_RETURN_IF_ERROR(value.status());
   std::string key = graph->ValueName(*value);
   const DType needed = graph->TypeOf(*value);
   if (needed != content.dtype) return InvalidArgument("the value '", key, "' needs ", needed, ", found ", content.dtype);
   // What an edit has brought the session has not planned yet; a later edit may change what it keeps, too.
+  const std::shared_ptr<const Graph> own = session.graph();
   const ValueRef planned = graph == own ? *value : IdMap(*graph, *own).Value(*value);
   if (planned.valid() && !session.Keeps(planned)) {
     return FailedPrecondition("'", key, "' is not kept by this session").WithHint("fetch it, or keep all results");

@@ -61,16 +61,6 @@ Status CheckIn(const Graph& graph, const BreakSpec& spec, const std::optional<Br
   return InvalidArgument("needs real numbers to compare, found '", condition->name, "' of ", dtype).WithPort("condition");
 }
 
-/// The graph that has what is named. The current run may be of the page as it was before an edit, those to come are of the page as it is now:
-/// either will do.
-Result<std::shared_ptr<const Graph>> FindGraph(const Session& session, const BreakSpec& spec, const std::optional<BreakCondition>& condition) {
-  const std::shared_ptr<const Graph> own = session.graph(), newest = session.scope().revision()->graph;
-  Status status = CheckIn(*own, spec, condition);
-  if (status.ok()) return own;
-  if (own != newest && CheckIn(*newest, spec, condition).ok()) return newest;
-  return status;
-}
-
 }  // namespace
 
 BreakInfo Breakpoints::Breakpoint::Now() const {
@@ -112,7 +102,8 @@ void Breakpoints::Changed() {
 Result<uint64_t> Breakpoints::Add(BreakSpec spec) {
   WEFT_ASSIGN_OR_RETURN(std::optional<BreakCondition> condition, CheckSpec(spec));
   const Session& session = runner_.session();
-  WEFT_ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, FindGraph(session, spec, condition));
+  const auto [graph, status] = LookUp(session, [&](const Graph& page) { return CheckIn(page, spec, condition); });
+  WEFT_RETURN_IF_ERROR(status);
   auto point = std::make_unique<Breakpoint>();
   if (!spec.block.empty()) point->name = KeptName::OfBlock(session.scope(), *graph, spec.block);
   if (condition && !condition->of_run()) point->name = KeptName::OfValue(session.scope(), *graph, condition->name);

@@ -22,15 +22,7 @@ ValueRef RunFeeds::Fed::In(const Graph& graph) const {
 }
 
 Status RunFeeds::Add(const Session& session, std::string_view name, std::optional<Tensor> tensor) {
-  std::shared_ptr<const Graph> graph = session.scope().revision()->graph;
-  Result<ValueRef> found = graph->FindValue(name);
-  if (!found.ok() && session.outdated_page()) {
-    std::shared_ptr<const Graph> own = session.graph();
-    if (Result<ValueRef> before = own->FindValue(name); before.ok()) {
-      found = before;
-      graph = std::move(own);
-    }
-  }
+  const auto [graph, found] = LookUpForNextRun(session, [&](const Graph& page) { return page.FindValue(name); });
   std::optional<Fed> before;  // ends without the lock
   std::lock_guard lock(mutex_);
   fed_.reserve(fed_.size() + 1);
@@ -139,20 +131,13 @@ bool RunFeeds::DropOtherTypes(Session& session) const {
 // ---- outputs ---------------------------------------------------------------------------------------------------------------------------
 
 Status RunOutputs::Set(const Session& session, std::string_view name, Take take) {
-  // The current run may be of the page as it was before an edit, those to come are of the page as it is now: either will do.
-  std::shared_ptr<const Graph> graph = session.scope().revision()->graph;
-  Result<NamedValue> found = FindNamedValue(*graph, name);
-  if (!found.ok()) {
-    std::shared_ptr<const Graph> own = session.graph();
-    if (Result<NamedValue> before = FindNamedValue(*own, name); before.ok()) {
-      found = std::move(before);
-      graph = std::move(own);
-    }
-  }
+  const Lookup looked = LookUp(session, [&](const Graph& page) { return FindNamedValue(page, name); });
+  const Graph& graph = *looked.graph;
+  const Result<NamedValue>& found = looked.found;
   if (take) WEFT_RETURN_IF_ERROR(found.status());
   const auto is_found = [&](const Output& output) {
-    const std::optional<std::string> called = found.ok() ? output.name.In(*graph) : std::nullopt;
-    const Result<NamedValue> named = called ? FindNamedValue(*graph, *called) : Result<NamedValue>(NamedValue());
+    const std::optional<std::string> called = found.ok() ? output.name.In(graph) : std::nullopt;
+    const Result<NamedValue> named = called ? FindNamedValue(graph, *called) : Result<NamedValue>(NamedValue());
     return called && named.ok() && named->value == found->value && named->indices == found->indices;
   };
   std::vector<Output> outputs;  // those before end without the lock
@@ -165,7 +150,7 @@ Status RunOutputs::Set(const Session& session, std::string_view name, Take take)
   for (auto output = outputs_.begin(); output != outputs_.end(); ++output) {
     if (output != before) outputs.push_back(*output);
   }
-  if (take) outputs.push_back({KeptName::OfValue(session.scope(), *graph, std::string(name)), std::move(take), nullptr, std::nullopt});
+  if (take) outputs.push_back({KeptName::OfValue(session.scope(), graph, std::string(name)), std::move(take), nullptr, std::nullopt});
   outputs_.swap(outputs);
   any_.store(!outputs_.empty());
   return {};

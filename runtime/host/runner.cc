@@ -1,6 +1,7 @@
 #include "weft/host/runner.h"
 
 #include "runtime/exec/result_name.h"
+#include "runtime/host/kept_name.h"
 #include "runtime/host/run_loop.h"
 
 namespace weft {
@@ -28,16 +29,11 @@ Session& Runner::session() const { return *parts_->session; }
 
 namespace {
 
-/// The block to pause before, where there is to be one. The runs that begin are of the page as it is now, or of the last that could be planned.
+/// The block to pause before, where there is to be one.
 Result<std::optional<KeptName>> FindUntil(const Session& session, const std::string& until) {
   if (until.empty()) return std::optional<KeptName>();
-  std::shared_ptr<const Graph> graph = session.scope().revision()->graph;
-  Status status = graph->FindNode(until).status();
-  if (!status.ok() && session.outdated_page() && session.graph()->FindNode(until).ok()) {
-    graph = session.graph();
-    status = {};
-  }
-  WEFT_RETURN_IF_ERROR(status);
+  const auto [graph, found] = LookUpForNextRun(session, [&](const Graph& page) { return page.FindNode(until); });
+  WEFT_RETURN_IF_ERROR(found.status());
   return std::optional(KeptName::OfBlock(session.scope(), *graph, until));
 }
 

@@ -129,12 +129,10 @@ void Subscriptions::SetReady(std::function<void(uint64_t)> ready) {
 
 Result<uint64_t> Subscriptions::Add(SubscriptionSpec spec) {
   WEFT_RETURN_IF_ERROR(Check(spec));
-  // The current run may be of the page as it was before an edit, those to come are of the page as it is now: either will do.
   const Session& session = runner_.session();
-  const std::shared_ptr<const Graph> own = session.graph(), newest = session.scope().revision()->graph;
-  const Status status = CheckIn(*own, spec);
-  if (!status.ok() && (own == newest || !CheckIn(*newest, spec).ok())) return status;
-  KeptName name = KeptName::OfValue(session.scope(), status.ok() ? *own : *newest, spec.value);
+  const auto [graph, status] = LookUp(session, [&](const Graph& page) { return CheckIn(page, spec); });
+  WEFT_RETURN_IF_ERROR(status);
+  KeptName name = KeptName::OfValue(session.scope(), *graph, spec.value);
   auto subscription = std::make_unique<Subscription>(std::move(spec), std::move(name));
   std::lock_guard lock(mutex_);
   const uint64_t id = subscription->id = ++last_id_;
