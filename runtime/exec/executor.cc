@@ -71,7 +71,6 @@ void Executor::Prepare(Diagnostics& diagnostics) {
     if (!plan) plan = weft::MakePlan(graph, request, found);
     CallLimit::CheckNow();
   } catch (const CallStopped& stopped) {
-    if (plan) DiscardAll(plan->slots);
     return diagnostics.Error(stopped.status());
   }
   request.shape_of = nullptr;

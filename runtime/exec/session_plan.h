@@ -4,7 +4,6 @@
 #include <memory>
 #include <vector>
 
-#include "weft/base/discard.h"
 #include "weft/plan/plan.h"
 #include "weft/state/revision.h"
 
@@ -30,11 +29,10 @@ struct SessionPlan {
         id(number),
         layout(plan),
         held(std::move(charge)) {}
-  ~SessionPlan() { DiscardAll(plan.slots); }
   const std::shared_ptr<Revision> revision;
   const Graph& graph;  // the revision's
   const PlanRequest request;
-  Plan plan;
+  const Plan plan;
   const uint64_t id;  // another for each plan of the scope
   const ResultLayout layout;
   const MemoryCharge held;  // of the plan itself

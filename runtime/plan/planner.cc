@@ -6,7 +6,6 @@
 #include "runtime/plan/fusion.h"
 #include "runtime/plan/lifetimes.h"
 #include "runtime/plan/step_planner.h"
-#include "weft/base/discard.h"
 #include "weft/page/page.h"
 
 namespace weft {
@@ -28,8 +27,8 @@ void AddSteps(const NodesToRun& nodes, const StepPlanner::Context& context) {
 enum class Phases : uint8_t { kAll, kShapes };
 
 /// Makes a plan under the assumptions of `speculation`; void where they fail. Of kShapes it has no places of values.
-void TryPlan(const Graph& graph, const PlanRequest& request, Phases phases, Diagnostics& diagnostics, ShapeSpeculation& speculation, PartialShapes& partial,
-             Plan& plan) {
+Plan TryPlan(const Graph& graph, const PlanRequest& request, Phases phases, Diagnostics& diagnostics, ShapeSpeculation& speculation, PartialShapes& partial) {
+  Plan plan;
   const FedValues fed(graph, request);
   const NodesToRun nodes = ChooseNodes(graph, request, fed);
   plan.keep = request.keep;
@@ -40,7 +39,7 @@ void TryPlan(const Graph& graph, const PlanRequest& request, Phases phases, Diag
   VariableShapes variables(graph, request);
   LoopPlanner loops(graph, nodes, fed, plan, slots, variables, speculation);
   AddSteps(nodes, {graph, request, fed, diagnostics, plan, slots, variables, loops, partial});
-  if (speculation.failed || phases == Phases::kShapes) return;
+  if (speculation.failed || phases == Phases::kShapes) return plan;
   Lifetimes lifetimes(graph, plan, slots);
   lifetimes.KeepAcrossIterations();
   lifetimes.MarkKept(request);
@@ -49,6 +48,7 @@ void TryPlan(const Graph& graph, const PlanRequest& request, Phases phases, Diag
   FuseSteps(graph, plan);
   CallLimit::CheckNow();
   PlanMemory(graph, plan);
+  return plan;
 }
 
 Plan PlanInAttempts(const Graph& graph, const PlanRequest& request, Phases phases, Diagnostics& diagnostics, PartialShapes& partial) {
@@ -59,13 +59,7 @@ Plan PlanInAttempts(const Graph& graph, const PlanRequest& request, Phases phase
     speculation.failed = false;
     Diagnostics found;
     partial.clear();
-    Plan plan;
-    try {
-      TryPlan(graph, request, phases, found, speculation, partial, plan);
-    } catch (const CallStopped&) {
-      DiscardAll(plan.slots);
-      throw;
-    }
+    Plan plan = TryPlan(graph, request, phases, found, speculation, partial);
     if (speculation.failed) continue;
     diagnostics.Append(std::move(found));
     return plan;

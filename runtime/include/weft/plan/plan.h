@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "weft/base/discard.h"
 #include "weft/plan/fused.h"
 #include "weft/plan/graph.h"
 #include "weft/plan/node_numbers.h"
@@ -105,6 +106,11 @@ struct Loop {
 };
 
 struct Plan {
+  Plan() = default;
+  Plan(Plan&&) = default;
+  Plan& operator=(Plan&&) = default;
+  ~Plan() { DiscardAll(slots); }  // there may be millions
+
   std::vector<Slot> slots;
   std::vector<Step> steps;
   std::vector<Loop> loops;
