@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/base/call_limit.h"
+#include "runtime/plan/trial_inputs.h"
 
 namespace weft {
 namespace {
@@ -27,8 +27,7 @@ struct Unknown {
 
 class Trials {
  public:
-  Trials(const Node& node, std::span<const PartialInput> inputs) : node_(node), inputs_(inputs) {
-    infos_.reserve(inputs.size());
+  Trials(const Node& node, std::span<const PartialInput> inputs) : node_(node), inputs_(inputs), tried_(node, inputs) {
     for (size_t v = 0; v < inputs.size(); ++v) {
       dims_.push_back(inputs[v].shape.dims());
       for (int axis = 0; axis < inputs[v].shape.rank(); ++axis) {
@@ -50,8 +49,7 @@ class Trials {
   std::span<const PartialInput> inputs_;
   std::vector<std::vector<int64_t>> dims_;  // by input
   std::vector<Unknown> unknown_;
-  std::vector<Shape> shapes_;
-  std::vector<InputInfo> infos_;
+  TrialInputs tried_;
   std::optional<std::vector<PartialShape>> outputs_;  // what all that passed have in common
   Status refusal_;  // of the last that did not
 };
@@ -85,25 +83,13 @@ void Trials::Note(const PlannedShapes& shapes) {
 }
 
 bool Trials::Try(std::span<const int64_t> sizes) {
-  CallLimit::Check();
   for (size_t u = 0; u < unknown_.size(); ++u) dims_[unknown_[u].input][static_cast<size_t>(unknown_[u].axis)] = sizes[u];
-  shapes_.clear();
-  for (const std::vector<int64_t>& dims : dims_) {
-    auto shape = Shape::Make(dims);
-    if (!shape.ok()) return false;
-    shapes_.push_back(std::move(*shape));
-  }
-  infos_.clear();
-  for (size_t v = 0; v < inputs_.size(); ++v) {
-    infos_.push_back(inputs_[v].info);
-    infos_.back().shape = &shapes_[v];
-  }
+  if (!tried_.Set(dims_)) return false;
   PlannedShapes planned;
-  auto block = PlanNode(node_, infos_, planned);
-  const bool passed = block.ok();
-  if (passed) Note(planned);
-  else refusal_ = std::move(block).status();
-  return passed;
+  Status status = tried_.Plan(planned);
+  if (status.ok()) Note(planned);
+  else refusal_ = status;
+  return status.ok();
 }
 
 // Small sizes, all that are named with their neighbours, and the quotients that a Reshape looks for.

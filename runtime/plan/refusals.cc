@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "runtime/base/call_limit.h"
 #include "runtime/base/failure.h"
 #include "runtime/plan/partial_shapes.h"
+#include "runtime/plan/trial_inputs.h"
 
 namespace weft {
 namespace {
@@ -25,7 +25,7 @@ struct OpenInput {
 
 class RefusalFinder {
  public:
-  RefusalFinder(const Node& node, std::span<const InputInfo> inputs) : node_(node), infos_(inputs.begin(), inputs.end()) {
+  RefusalFinder(const Node& node, std::span<const InputInfo> inputs) : node_(node), inputs_(node, inputs) {
     std::vector<PartialInput> known;
     for (const InputInfo& info : inputs) known.push_back({info, info.shape == nullptr ? PartialShape() : PartialShape(*info.shape)});
     sizes_ = NamedSizes(node, known);
@@ -40,22 +40,17 @@ class RefusalFinder {
   std::vector<ShapeRefusal> All(Status refused);
 
  private:
-  void Set(uint32_t value, const Shape& shape) {
-    infos_[value].shape = &shape;
-    infos_[value].value = nullptr;
-  }
   Status Try() {
-    CallLimit::Check();
     ++trials_;
     PlannedShapes shapes;
-    return PlanNode(node_, infos_, shapes).status();
+    return inputs_.Plan(shapes);
   }
   bool Takes(uint32_t value, std::vector<int64_t> dims, std::vector<Shape>& taken);
   std::vector<Shape> ShapesTaken(uint32_t value);
   bool Narrow(size_t open, Status& common);
 
   const Node& node_;
-  std::vector<InputInfo> infos_;
+  TrialInputs inputs_;
   std::vector<int64_t> sizes_;
   std::vector<OpenInput> open_;
   size_t trials_ = 0;
@@ -72,14 +67,14 @@ int RefusalFinder::ValueOf(const Status& fault) const {
   uint32_t index = 0;
   if (bracket != place.npos) std::from_chars(place.data() + bracket + 1, place.data() + place.size(), index);
   else if (count != 1) return -1;
-  return index < count && infos_[first + index].shape != nullptr ? static_cast<int>(first + index) : -1;
+  return index < count && inputs_.infos()[first + index].shape != nullptr ? static_cast<int>(first + index) : -1;
 }
 
 // Whether the value is not refused in this shape, which then is among `taken`.
 bool RefusalFinder::Takes(uint32_t value, std::vector<int64_t> dims, std::vector<Shape>& taken) {
   auto shape = Shape::Make(std::move(dims));
   if (!shape.ok()) return false;
-  Set(value, *shape);
+  inputs_.Set(value, *shape);
   const Status status = Try();
   passed_ |= status.ok();
   if (!status.ok() && std::cmp_equal(ValueOf(status), value)) return false;
@@ -88,7 +83,6 @@ bool RefusalFinder::Takes(uint32_t value, std::vector<int64_t> dims, std::vector
 }
 
 std::vector<Shape> RefusalFinder::ShapesTaken(uint32_t value) {
-  const InputInfo given = infos_[value];
   std::vector<Shape> taken;
   std::vector<size_t> ranks;
   for (size_t rank = 0; rank <= kMostRank; ++rank) {
@@ -106,7 +100,7 @@ std::vector<Shape> RefusalFinder::ShapesTaken(uint32_t value) {
       }
     }
   }
-  infos_[value] = given;
+  inputs_.Reset(value);
   return taken;
 }
 
@@ -131,7 +125,7 @@ std::string RanksText(const std::vector<Shape>& taken, int found) {
 bool RefusalFinder::Narrow(size_t open, Status& common) {
   const uint32_t value = open_[open].value;
   for (const Shape& shape : open_[open].shapes) {
-    Set(value, shape);
+    inputs_.Set(value, shape);
     if (open + 1 < open_.size()) {
       if (!Narrow(open + 1, common)) return false;
       continue;
@@ -154,7 +148,7 @@ std::vector<ShapeRefusal> RefusalFinder::All(Status refused) {
     ShapeRefusal& told = all.emplace_back(ShapeRefusal{std::move(refused), ""});
     if (value < 0) return all;
     const auto at = static_cast<uint32_t>(value);
-    const int rank = infos_[at].shape->rank();
+    const int rank = inputs_.infos()[at].shape->rank();
     std::vector<Shape> taken = ShapesTaken(at);
     told.shape = RanksText(taken, rank);
     if (passed_ || !knows_sizes_ || taken.empty()) return all;
@@ -174,23 +168,14 @@ std::vector<ShapeRefusal> AllRefusals(const Node& node, std::span<const InputInf
 }
 
 std::string RanksNeeded(const Node& node, std::span<const PartialInput> inputs, const Status& refused) {
-  std::vector<Shape> shapes;
-  std::vector<InputInfo> infos;
-  for (const PartialInput& input : inputs) {
-    std::vector<int64_t> dims = input.shape.dims();
-    std::ranges::replace(dims, -1, 1);
-    auto shape = Shape::Make(std::move(dims));
-    if (!shape.ok()) return "";
-    shapes.push_back(std::move(*shape));
-  }
-  for (size_t v = 0; v < inputs.size(); ++v) {
-    infos.push_back(inputs[v].info);
-    infos.back().shape = &shapes[v];
-  }
+  std::vector<std::vector<int64_t>> dims;
+  for (const PartialInput& input : inputs) std::ranges::replace(dims.emplace_back(input.shape.dims()), -1, 1);
+  TrialInputs tried(node, inputs);
+  if (!tried.Set(dims)) return "";
   PlannedShapes planned;
-  auto block = PlanNode(node, infos, planned);
-  if (block.ok() || block.status().place().port != refused.place().port) return "";
-  return AllRefusals(node, infos, std::move(block).status()).front().shape;
+  Status status = tried.Plan(planned);
+  if (status.ok() || status.place().port != refused.place().port) return "";
+  return AllRefusals(node, tried.infos(), std::move(status)).front().shape;
 }
 
 }  // namespace weft
