@@ -4,7 +4,14 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <ctime>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "weft/base/text.h"
 
 namespace weft::kit {
 
@@ -40,6 +47,48 @@ inline constexpr double kMostForTwice = 2.5;
 inline void WaitOutDisturbance(int round) {
   constexpr useconds_t kStep = 150'000;
   if (round > 1) ::usleep(static_cast<useconds_t>(round - 1) * kStep);
+}
+
+/// By what is done: the least time that it took, in seconds.
+class BestTimes {
+ public:
+  template <class Work>
+  void operator()(const std::string& what, Work&& work) {
+    const double begin = ProcessorSeconds();
+    work();
+    const double seconds = ProcessorSeconds() - begin;
+    const auto [best, first] = best_.emplace(what, seconds);
+    if (!first) best->second = std::min(best->second, seconds);
+  }
+  const std::map<std::string, double>& all() const { return best_; }
+
+ private:
+  std::map<std::string, double> best_;
+};
+
+/// Measures `once(BestTimes&)` and, with 2^doublings times the input, `more(BestTimes&)` again until nothing takes too long, at most eight times:
+/// other programs may disturb. Gives what still does. What is over within moments does not tell.
+template <class Once, class More>
+std::vector<std::string> TakesTooLong(int doublings, Once&& once, More&& more) {
+  constexpr int kMostRounds = 8;
+  constexpr double kMoment = 300e-6;
+  constexpr double kCaches = 2;  // what the input takes in all where caches become too small for it on the way
+  const double most = std::pow(kMostForTwice, doublings) * kCaches;
+  BestTimes small, large;
+  std::vector<std::string> too_long;
+  for (int round = 0; round < kMostRounds && (round == 0 || !too_long.empty()); ++round) {
+    WaitOutDisturbance(round);
+    once(small);
+    more(large);
+    too_long.clear();
+    for (const auto& [what, seconds] : large.all()) {
+      const double before = small.all().at(what);
+      if (seconds > kMoment && seconds > most * before) {
+        too_long.push_back(Cat(what, ": ", 1e3 * before, " ms, ", 1 << doublings, " times as large ", 1e3 * seconds, " ms"));
+      }
+    }
+  }
+  return too_long;
 }
 
 }  // namespace weft::kit

@@ -1,7 +1,5 @@
 // Many edits in one call: twice as many of them, of a page that is twice as large, take at most 2.5 times the time; so does taking them back.
-#include <algorithm>
 #include <functional>
-#include <map>
 
 #include "tests/kit/growth.h"
 #include "tests/runtime/session_kit.h"
@@ -9,8 +7,6 @@
 
 namespace weft::test {
 namespace {
-
-using Times = std::map<std::string, double>;  // by what is done: seconds
 
 std::string Listed(int count, const std::function<std::string(int)>& text) {
   std::string list;
@@ -66,7 +62,7 @@ std::vector<Call> Calls() {
 
 class Measure {
  public:
-  Measure(const std::shared_ptr<Runtime>& runtime, int n, Times& best) : runtime_(runtime), n_(n), best_(best) {}
+  Measure(const std::shared_ptr<Runtime>& runtime, int n, kit::BestTimes& time) : runtime_(runtime), n_(n), time_(time) {}
 
   void Run(const std::vector<std::string>& more, const std::vector<Call>& calls) {
     const auto document = Document::Open(runtime_, PageFor(n_, more));
@@ -75,33 +71,25 @@ class Measure {
     for (const Call& call : calls) {
       INFO(call.name);
       const std::string edits = Cat("[", Listed(n_ / call.per_edit, [&](int i) { return call.edit(i, n_); }), "]");
-      Take(call.name, [&] {
+      time_(call.name, [&] {
         Diagnostics found;
         const Status status = document->Apply(edits, EditMode::kApply, found).status();
         INFO(ToString(status));
         REQUIRE(status.ok());
       });
-      Take(Cat(call.name, ", undone"), [&] { REQUIRE(document->Undo().ok()); });
+      time_(Cat(call.name, ", undone"), [&] { REQUIRE(document->Undo().ok()); });
       CHECK(document->Write() == before);
     }
   }
 
  private:
-  void Take(const std::string& what, const std::function<void()>& work) {
-    const double begin = kit::ProcessorSeconds();
-    work();
-    const double seconds = kit::ProcessorSeconds() - begin;
-    const auto [best, first] = best_.emplace(what, seconds);
-    if (!first) best->second = std::min(best->second, seconds);
-  }
-
   const std::shared_ptr<Runtime>& runtime_;
   const int n_;
-  Times& best_;
+  kit::BestTimes& time_;
 };
 
-void MeasureAll(const std::shared_ptr<Runtime>& runtime, int n, Times& best) {
-  Measure measure(runtime, n, best);
+void MeasureAll(const std::shared_ptr<Runtime>& runtime, int n, kit::BestTimes& time) {
+  Measure measure(runtime, n, time);
   measure.Run({}, Calls());
   measure.Run({Lost(n)}, {{"rename to what wires name", 1, [](int i, int) { return Rename(Cat("y", i), Cat("m", i)); }}});
   const char* const name = "one block that a list has many times";
@@ -112,22 +100,11 @@ void MeasureAll(const std::shared_ptr<Runtime>& runtime, int n, Times& best) {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(NDEBUG)
 TEST_CASE("twice as many edits in one call take no more than 2.5 times the time", "[growth][edit]") {
-  constexpr int kBlocks = 4000, kMostRounds = 6;  // the best of the rounds counts: other programs may disturb
-  constexpr double kCaches = 1.5;                 // a cache that becomes too small on the way makes each block half as slow again
-  constexpr double kMost = kit::kMostForTwice * kit::kMostForTwice * kCaches;
+  constexpr int kBlocks = 2000;
   const kit::KeptMemory memory;
   const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 0});
-  Times once, more;
-  std::vector<std::string> too_long;
-  for (int round = 0; round < kMostRounds && (round == 0 || !too_long.empty()); ++round) {
-    kit::WaitOutDisturbance(round);
-    MeasureAll(runtime, kBlocks, once);
-    MeasureAll(runtime, 4 * kBlocks, more);
-    too_long.clear();
-    for (const auto& [what, seconds] : more) {
-      if (seconds > kMost * once.at(what)) too_long.push_back(Cat(what, ": ", 1e3 * once.at(what), " ms, 4 times as many ", 1e3 * seconds, " ms"));
-    }
-  }
+  const std::vector<std::string> too_long = kit::TakesTooLong(
+      3, [&](kit::BestTimes& time) { MeasureAll(runtime, kBlocks, time); }, [&](kit::BestTimes& time) { MeasureAll(runtime, 8 * kBlocks, time); });
   for (const std::string& fault : too_long) FAIL_CHECK(fault);
 }
 #endif

@@ -1,8 +1,6 @@
 // Pages of many kinds: what is done with twice as many blocks, or twice as long names, takes at most 2.5 times the time. Compared are a page and
 // one 16 times as large.
-#include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "tests/kit/growth.h"
 #include "tests/runtime/growth_families.h"
@@ -15,25 +13,9 @@
 namespace weft::test {
 namespace {
 
-using Times = std::map<std::string, double>;  // by what is done: seconds
-
 // ---- what is done with them ---------------------------------------------------------------------------------------------------------------
 
-class Stopwatch {
- public:
-  explicit Stopwatch(Times& times) : times_(times) {}
-  template <class F>
-  void operator()(const char* what, F&& f) {
-    const double begin = kit::ProcessorSeconds();
-    f();
-    times_[what] = kit::ProcessorSeconds() - begin;
-  }
-
- private:
-  Times& times_;
-};
-
-void Show(Document& document, Stopwatch& time) {
+void Show(Document& document, kit::BestTimes& time) {
   const std::shared_ptr<const Graph> graph = document.scope()->revision()->graph;
   time("write", [&] { document.Write(); });
   time("inspect", [&] {
@@ -47,7 +29,7 @@ void Show(Document& document, Stopwatch& time) {
   });
 }
 
-void EditSteps(Document& document, Stopwatch& time) {
+void EditSteps(Document& document, kit::BestTimes& time) {
   Diagnostics found;
   const std::string add = Cat("{\"op\": \"add\", \"block\": ", Block("fresh", "Const", {{"value", Scalar(1)}}), "}");
   time("first edit", [&] { REQUIRE(document.Apply(add, EditMode::kApply, found).ok()); });
@@ -56,7 +38,7 @@ void EditSteps(Document& document, Stopwatch& time) {
   time("undo", [&] { REQUIRE(document.Undo().ok()); });
 }
 
-void PlanAsked(Document& document, Stopwatch& time) {
+void PlanAsked(Document& document, kit::BestTimes& time) {
   const std::shared_ptr<Scope>& scope = document.scope();
   time("plan of what is asked", [&] {
     Diagnostics found;
@@ -65,7 +47,7 @@ void PlanAsked(Document& document, Stopwatch& time) {
   });
 }
 
-void Run(Document& document, Stopwatch& time, const std::filesystem::path& folder, growth::Kind kind) {
+void Run(Document& document, kit::BestTimes& time, const std::filesystem::path& folder, growth::Kind kind) {
   const std::shared_ptr<Revision> revision = document.scope()->revision();
   Diagnostics found;
   std::vector<std::shared_ptr<Runner>> runners;
@@ -87,9 +69,7 @@ void Run(Document& document, Stopwatch& time, const std::filesystem::path& folde
   time("run after an edit", [&] { REQUIRE(run.Run({.steps = 1}).ok()); });
 }
 
-Times Measure(const std::shared_ptr<Runtime>& runtime, const std::string& text, growth::Kind kind) {
-  Times times;
-  Stopwatch time(times);
+void Measure(const std::shared_ptr<Runtime>& runtime, const std::string& text, growth::Kind kind, kit::BestTimes& time) {
   const TempFolder folder;
   std::unique_ptr<Document> document;
   DocumentOptions options;
@@ -107,38 +87,12 @@ Times Measure(const std::shared_ptr<Runtime>& runtime, const std::string& text, 
   if (kind == growth::Kind::kRuns || kind == growth::Kind::kRunsOnce) Run(*document, time, folder.path(), kind);
   else EditSteps(*document, time);
   time("close", [&] { document.reset(); });
-  return times;
-}
-
-void TakeBest(Times& best, const Times& times) {
-  for (const auto& [what, seconds] : times) best[what] = best.contains(what) ? std::min(best[what], seconds) : seconds;
-}
-
-/// What takes too long on a page 16 times as large, which is twice as large four times; what is over within moments does not tell. A cache that
-/// becomes too small on the way makes each block half as slow again.
-std::vector<std::string> TooLong(const Times& once, const Times& more) {
-  constexpr double kMoment = 300e-6, kCaches = 1.5;
-  constexpr double kMost = kit::kMostForTwice * kit::kMostForTwice * kit::kMostForTwice * kit::kMostForTwice * kCaches;
-  std::vector<std::string> too_long;
-  for (const auto& [what, seconds] : more) {
-    if (seconds > kMoment && seconds > kMost * once.at(what)) {
-      too_long.push_back(Cat(what, ": ", 1e3 * once.at(what), " ms, 16 times as large ", 1e3 * seconds, " ms"));
-    }
-  }
-  return too_long;
 }
 
 void CheckGrowth(const char* name, const std::string& small, const std::string& large, growth::Kind kind) {
-  constexpr int kMostRounds = 8;  // the best of each counts: other programs may disturb
   const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 0});
-  Times once, more;
-  std::vector<std::string> too_long;
-  for (int round = 0; round < kMostRounds && (round == 0 || !too_long.empty()); ++round) {
-    kit::WaitOutDisturbance(round);
-    TakeBest(once, Measure(runtime, small, kind));
-    TakeBest(more, Measure(runtime, large, kind));
-    too_long = TooLong(once, more);
-  }
+  const std::vector<std::string> too_long = kit::TakesTooLong(
+      4, [&](kit::BestTimes& time) { Measure(runtime, small, kind, time); }, [&](kit::BestTimes& time) { Measure(runtime, large, kind, time); });
   for (const std::string& fault : too_long) FAIL_CHECK(name << ": " << fault);
 }
 
