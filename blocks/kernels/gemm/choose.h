@@ -9,46 +9,19 @@
 namespace weft::kernels {
 namespace gemm {
 
-/// Products not worth packing or cutting, and those without elements.
+/// Tiny products, and those without elements.
 template <class T>
 class PlainGemm {
  public:
   static constexpr Gemm kName = Gemm::kPlain;
-  static bool Takes(const Product<T>& p) {
-    constexpr int64_t kMost = 64;  // multiplications
-    if (p.rows == 0 || p.columns == 0 || p.inner == 0) return true;
-    return p.rows <= kMost && p.columns <= kMost && p.inner <= kMost && p.rows * p.columns * p.inner <= kMost;
-  }
+  static bool Takes(const Product<T>& p) { return p.rows == 0 || p.columns == 0 || p.inner == 0 || IsTiny(p); }
 
   explicit PlainGemm(const Product<T>& product) : p_(product) {}
   GemmParts parts() const { return {.tiles = p_.rows > 0 && p_.columns > 0 ? 1 : 0}; }
   void FillShared(int64_t) const {}
-  void Compute(int64_t, void*) const {
-    constexpr int kTogether = 4;
-    for (int64_t r = 0; r < p_.rows; ++r) {
-      int64_t c = 0;
-      for (; c + kTogether <= p_.columns; c += kTogether) ComputeElements<kTogether>(r, c);
-      for (; c < p_.columns; ++c) ComputeElements<1>(r, c);
-    }
-  }
+  void Compute(int64_t, void*) const { MultiplyPlain(p_); }
 
  private:
-  using A = Accumulator<T>;
-
-  /// Neighbours in a row, whose sums need not wait for one another.
-  template <int kCount>
-  void ComputeElements(int64_t r, int64_t c) const {
-    const T* left = p_.left.data + r * p_.left.row_stride;
-    const T* right = p_.right.data + c * p_.right.column_stride;
-    A sum[kCount]{};
-    for (int64_t i = 0; i < p_.inner; ++i, left += p_.left.column_stride, right += p_.right.row_stride) {
-      const auto value = static_cast<A>(*left);
-      for (int k = 0; k < kCount; ++k) sum[k] = WrapAdd(sum[k], Multiplied(value, static_cast<A>(right[k * p_.right.column_stride])));
-    }
-    T* const out = p_.out + r * p_.out_stride + c;
-    for (int k = 0; k < kCount; ++k) out[k] = static_cast<T>(p_.add ? WrapAdd(static_cast<A>(out[k]), sum[k]) : sum[k]);
-  }
-
   const Product<T>& p_;
 };
 

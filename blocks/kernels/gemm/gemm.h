@@ -46,6 +46,44 @@ struct Product {
   void* packed = nullptr;   // packed_bytes of memory, filled by PackPart; null: each tile does all for itself. MatMulAll sets it
 };
 
+/// Not worth packing or cutting: one tile, which needs no workspace.
+template <class T>
+bool IsTiny(const Product<T>& p) {
+  constexpr int64_t kMost = 64;  // multiplications
+  if (p.rows <= 0 || p.columns <= 0 || p.inner <= 0) return false;
+  return p.rows <= kMost && p.columns <= kMost && p.inner <= kMost && p.rows * p.columns * p.inner <= kMost;
+}
+
+namespace internal {
+
+/// Neighbours in row r from column c on, whose sums need not wait for one another.
+template <int kCount, class T>
+[[gnu::always_inline]] inline void MultiplyElements(const Product<T>& p, int64_t r, int64_t c) {
+  using A = Accumulator<T>;
+  const T* left = p.left.data + r * p.left.row_stride;
+  const T* right = p.right.data + c * p.right.column_stride;
+  A sum[kCount]{};
+  for (int64_t i = 0; i < p.inner; ++i, left += p.left.column_stride, right += p.right.row_stride) {
+    const auto value = static_cast<A>(*left);
+    for (int k = 0; k < kCount; ++k) sum[k] = WrapAdd(sum[k], Multiplied(value, static_cast<A>(right[k * p.right.column_stride])));
+  }
+  T* const out = p.out + r * p.out_stride + c;
+  for (int k = 0; k < kCount; ++k) out[k] = static_cast<T>(p.add ? WrapAdd(static_cast<A>(out[k]), sum[k]) : sum[k]);
+}
+
+}  // namespace internal
+
+/// The whole product by plain loops: as ComputeTile of a tiny one, but here, where the compiler knows more of it.
+template <class T>
+[[gnu::always_inline]] inline void MultiplyPlain(const Product<T>& p) {
+  constexpr int kTogether = 4;
+  for (int64_t r = 0; r < p.rows; ++r) {
+    int64_t c = 0;
+    for (; c + kTogether <= p.columns; c += kTogether) internal::MultiplyElements<kTogether>(p, r, c);
+    for (; c < p.columns; ++c) internal::MultiplyElements<1>(p, r, c);
+  }
+}
+
 /// The implementations, in the order in which they are chosen (choose.h).
 enum class Gemm : uint8_t { kPlain, kSkinnyGemv, kSkinnyDot, kBlocked };
 const char* NameOf(Gemm implementation);
@@ -151,6 +189,9 @@ void MatMulAll(int64_t count, Workers& workers, ProductAt&& product) {
 
 /// The whole product, its tiles shared out by `workers`. Its scratch is that of ScratchOf.
 template <class T>
-void MatMul(const Product<T>& whole, Workers& workers) { MatMulAll<T>(1, workers, [&](int64_t) { return whole; }); }
+void MatMul(const Product<T>& whole, Workers& workers) {
+  if (IsTiny(whole)) return MultiplyPlain(whole);
+  MatMulAll<T>(1, workers, [&](int64_t) { return whole; });
+}
 
 }  // namespace weft::kernels

@@ -1,6 +1,8 @@
 // Products of floats and doubles of which one side has some five to twelve rows or columns: too few to fill the registers of tiles
 // (tile.h), too many for a few plain rows. Both sides are read along the inner dimension, in whole registers, whose lanes are
-// summed at the end: no lane is idle, however few there are.
+// summed at the end: no lane is idle, however few there are. The inner dimension may be in several slices (split-K), which sets the bits of
+// the result. If there are not many rows, threads take slices instead: each lays out its own part of the few alone, and has that part of the
+// many in its cache for the product by their transpose, which is that of a gradient.
 #pragma once
 
 #include <algorithm>
@@ -34,29 +36,28 @@ class SkinnyDot {
            p.many_stride != 1 && p.inner >= 4 * kN && enough;
   }
 
-  explicit SkinnyDot(const Product<T>& product) : p_(View(product)) {
+  explicit SkinnyDot(const Product<T>& product) : p_(View(product)), slices_(DivideUp(p_.inner, kDepth)) {
     // The few are laid out anew for each tile: that is worth it for some 50 rows or more.
     const int64_t wanted = std::clamp<int64_t>(kTileWork / (p_.count * p_.inner) + 1, 32, kMostRows);
     step_ = DivideUp(p_.length, DivideUp(p_.length, wanted));
+    if (product.order != SumOrder::kBySizes || p_.length > kMostRowsOfSlices) return;
+    slices_ = std::max(slices_, SlicesForThreads());
+    shares_ = slices_ > 1 && slices_ <= kMostSlices;
+    if (shares_) shared_ = static_cast<T*>(product.packed);
   }
 
-  GemmParts parts() const { return {.tiles = DivideUp(p_.length, step_)}; }
-  void FillShared(int64_t) const {}
+  GemmParts parts() const {
+    const int64_t tiles = DivideUp(p_.length, step_);
+    if (!shares_) return {.tiles = tiles};
+    return {.tiles = shared_ != nullptr ? 1 : tiles, .packed_bytes = slices_ * SliceSize() * static_cast<int64_t>(sizeof(T)), .packed_parts = slices_};
+  }
+  void FillShared(int64_t slice) const { AddSlice(slice, 0, p_.length, false, shared_ + slice * SliceSize()); }
   void Compute(int64_t tile, void*) const {
+    if (shared_ != nullptr) return JoinSlices();
     const int64_t first = tile * step_, end = std::min(p_.length, first + step_);
-    const int64_t slices = DivideUp(p_.inner, kDepth), registers = DivideUp(p_.inner, int64_t{kN});
     alignas(64) T sums[kMostRows * kRoom];
-    for (int64_t slice = 0; slice < slices; ++slice) {
-      const int64_t start = registers * slice / slices * kN, stop = std::min(registers * (slice + 1) / slices * kN, p_.inner);
-      AddSlice(start, stop - start, first, end, slice > 0, sums);
-    }
-    for (int64_t j = first; j < end; ++j) {
-      for (int64_t f = 0; f < p_.count; ++f) {
-        T& to = p_.out[j * p_.out_stride + f * p_.out_few_stride];
-        const T sum = sums[(j - first) * kRoom + f];
-        to = p_.add ? to + sum : sum;
-      }
-    }
+    for (int64_t slice = 0; slice < slices_; ++slice) AddSlice(slice, first, end, slice > 0, sums);
+    for (int64_t j = first; j < end; ++j) Put(sums + (j - first) * kRoom, p_.out + j * p_.out_stride);
   }
 
  private:
@@ -67,6 +68,8 @@ class SkinnyDot {
   static constexpr int64_t kRoom = 16;  // for the sums of a row, with all of the register that the last of them are stored with
   static constexpr int64_t kDepth = 4096 / sizeof(T);  // of the few that are laid out at a time: 48 KiB of twelve
   static constexpr int64_t kMostRows = 512 / sizeof(T), kTileWork = 384 * 1024;  // rows whose sums take 8 KiB
+  /// Of products whose threads take slices; a slice has so many registers that its sums of lanes do not count for much.
+  static constexpr int64_t kMostRowsOfSlices = 128, kLeastRegisters = 24, kMostSlices = 16;
   /// Few that are multiplied at a time: with two or more of the many, their sums fill the registers.
   static constexpr int kTogether = std::min(kVecBytes == 64 ? 12 : 4, kN);
   static constexpr int ManyWith(int few) {
@@ -74,9 +77,43 @@ class SkinnyDot {
     return few <= 4 ? 6 : few <= 6 ? 4 : few <= 8 ? 3 : 2;
   }
 
+  /// One row's sums.
+  void Put(const T* sums, T* out) const {
+    if (p_.out_few_stride == 1 && !p_.add) {
+      for (int64_t f = 0; f < p_.count; f += kN) StoreSome<T, T>(out + f, LoadVec(sums + f), p_.count - f);
+      return;
+    }
+    for (int64_t f = 0; f < p_.count; ++f) {
+      T& to = out[f * p_.out_few_stride];
+      to = p_.add ? to + sums[f] : sums[f];
+    }
+  }
+
+  int64_t SliceSize() const { return p_.length * kRoom; }  // sums
+  int64_t SliceStart(int64_t slice) const { return std::min(DivideUp(p_.inner, int64_t{kN}) * slice / slices_ * kN, p_.inner); }
+  /// An even number, so that two threads have as many; 1 where more are not worth it.
+  int64_t SlicesForThreads() const {
+    const int64_t worth = DivideUp(p_.inner, kTileWork / (p_.count * p_.length) + 1);
+    const int64_t slices = std::min({worth + 1, DivideUp(p_.inner, int64_t{kN}) / kLeastRegisters, kMostSlices});
+    return worth == 1 || slices < 2 ? 1 : slices / 2 * 2;
+  }
+
+  void JoinSlices() const {
+    for (int64_t j = 0; j < p_.length; ++j) {
+      alignas(64) T sums[kRoom];
+      for (int64_t f = 0; f < p_.count; f += kN) {
+        V sum = LoadVec(shared_ + j * kRoom + f);
+        for (int64_t slice = 1; slice < slices_; ++slice) sum += LoadVec(shared_ + slice * SliceSize() + j * kRoom + f);
+        StoreVec(sums + f, sum);
+      }
+      Put(sums, p_.out + j * p_.out_stride);
+    }
+  }
+
   /// The sums of rows [first, end) over a slice, or what is there and those.
-  void AddSlice(int64_t start, int64_t depth, int64_t first, int64_t end, bool more, T* sums) const {
+  void AddSlice(int64_t slice, int64_t first, int64_t end, bool more, T* sums) const {
     alignas(64) T few[kMost * (kDepth + kN)];
+    const int64_t start = SliceStart(slice), depth = SliceStart(slice + 1) - start;
     const int64_t groups = DivideUp(p_.count, kTogether);
     LayOut(start, depth, few);
     for (int64_t g = 0; g < groups; ++g) {
@@ -196,7 +233,9 @@ class SkinnyDot {
   }
 
   const SkinnyProduct<T> p_;
-  int64_t step_;
+  int64_t step_ = 0, slices_ = 1;
+  bool shares_ = false;  // its slices among threads
+  T* shared_ = nullptr;  // sums of all slices, which the only tile joins
 };
 
 }  // namespace weft::kernels

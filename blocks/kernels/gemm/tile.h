@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "blocks/kernels/gemm/blocking.h"
+#include "blocks/kernels/simd/transpose.h"
 
 namespace weft::kernels::gemm {
 
@@ -142,6 +143,9 @@ class Tile {
     RunMicroKernel(tile, height, vectors);
     if (transposed_) {  // column j of the sums becomes row j of the product
       out = reinterpret_cast<Out*>(p_.out) + (column_ + column) * stride + row_ + row;
+      if constexpr (kSame<T>) {
+        if (!add) return TransposeMatrix(sums_, padded, reinterpret_cast<A*>(out), stride, width, height);
+      }
       for (int64_t j = 0; j < width; ++j) Store(sums_ + j, padded, height, add, out + j * stride);
     } else {
       for (int64_t i = 0; i < height; ++i) Store(sums_ + i * padded, 1, width, add, out + i * stride);

@@ -64,28 +64,52 @@ template <class V, int N>
   }
 }
 
+/// A square: lane j of out's rows comes from in's row j, for j < wide; where that is less than all lanes, In and Out are the same.
+template <bool kWhole, class In, class Out>
+void TransposeSquare(const In* in, int64_t in_step, Out* out, int64_t out_step, int64_t wide) {
+  constexpr int kN = kLanes<VecElement<In>>;
+  Vec<VecElement<In>> square[kN];
+#pragma GCC unroll 16
+  for (int k = 0; k < kN; ++k) {
+    square[k] = LoadVec(in);
+    if (kWhole || k + 1 < wide) in += in_step;  // else the last row again
+  }
+  TransposeVecs(square);
+#pragma GCC unroll 16
+  for (int k = 0; k < kN; ++k, out += out_step) {
+    if constexpr (kWhole) StoreVec(out, square[k]);
+    else StoreSome<Out, Out>(out, square[k], wide);
+  }
+}
+
 /// out[i * out_step + j] = in[j * in_step + i] for i < rows, j < columns, widened or narrowed on the way: one of the two types is computed in
 /// the other.
 template <class In, class Out>
 void TransposeMatrix(const In* in, int64_t in_step, Out* out, int64_t out_step, int64_t rows, int64_t columns) {
   static_assert(std::is_same_v<VecElement<In>, VecElement<Out>>);
   constexpr int64_t kN = kLanes<VecElement<In>>;
-  if (rows < kN || columns < kN) {
+  constexpr bool kPart = std::is_same_v<In, Out>;  // half a square and more pays, too
+  if (rows < kN || columns < (kPart ? kN / 2 : kN)) {
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t j = 0; j < columns; ++j) out[i * out_step + j] = FromVecElement<Out>(ToVecElement(in[j * in_step + i]));
     }
     return;
   }
+  // The last squares overlap those before.
+  if constexpr (kPart) {
+    if (columns < kN) {
+      for (int64_t row = 0; row < rows; row += kN) {
+        const int64_t i = std::min(row, rows - kN);
+        TransposeSquare<false>(in + i, in_step, out + i * out_step, out_step, columns);
+      }
+      return;
+    }
+  }
   for (int64_t column = 0; column < columns; column += kN) {
-    const int64_t j = std::min(column, columns - kN);  // the last squares overlap those before
+    const int64_t j = std::min(column, columns - kN);
     for (int64_t row = 0; row < rows; row += kN) {
       const int64_t i = std::min(row, rows - kN);
-      Vec<VecElement<In>> square[kN];
-#pragma GCC unroll 16
-      for (int k = 0; k < kN; ++k) square[k] = LoadVec(in + (j + k) * in_step + i);
-      TransposeVecs(square);
-#pragma GCC unroll 16
-      for (int k = 0; k < kN; ++k) StoreVec(out + (i + k) * out_step + j, square[k]);
+      TransposeSquare<true>(in + j * in_step + i, in_step, out + i * out_step + j, out_step, kN);
     }
   }
 }
