@@ -63,22 +63,21 @@ void Executor::Prepare(Diagnostics& diagnostics) {
   PlanRequest request;
   Diagnostics found;
   const uint64_t number = scope_.NumberPlan(keep_);
-  std::optional<Plan> plan;
+  std::shared_ptr<const SessionPlan> planned;
   try {
     request = RequestFor(spec_, keep_);
     request.shape_of = ShapesNow(*revision_, scope_.variables());
-    plan = revision_->TakePlan(request);
+    std::optional<Plan> plan = revision_->TakePlan(request);
     if (!plan) plan = weft::MakePlan(graph, request, found);
     CallLimit::CheckNow();
+    request.shape_of = nullptr;
+    parts_.reset();
+    Result<MemoryCharge> held = CallLimit::Keep(plan->bytes(), scope_.budget());
+    if (!held.ok()) found.Error(Status(held.status()).WithPage(graph.name()));
+    if (!found.has_errors()) planned = std::make_shared<SessionPlan>(revision_, std::move(request), std::move(*plan), number, std::move(*held));
   } catch (const CallStopped& stopped) {
     return diagnostics.Error(stopped.status());
   }
-  request.shape_of = nullptr;
-  parts_.reset();
-  Result<MemoryCharge> held = CallLimit::Keep(plan->bytes(), scope_.budget());
-  if (!held.ok()) found.Error(Status(held.status()).WithPage(graph.name()));
-  std::shared_ptr<const SessionPlan> planned;
-  if (!found.has_errors()) planned = std::make_shared<SessionPlan>(revision_, std::move(request), std::move(*plan), number, std::move(*held));
   results_.SetPlan(planned);
   planned_ = std::move(planned);
   found.SetPhase(Phase::kCompile);

@@ -46,6 +46,7 @@ void AssignInPieces(std::vector<T>& values, size_t count, const T& value = {}) {
 ResultLayout::ResultLayout(const Plan& plan) : memory(plan.slots.size(), -1), offset(plan.slots.size(), 0) {
   int small = -1;
   for (size_t s = 0; s < plan.slots.size(); ++s) {
+    CallLimit::Check();
     if (plan.slots[s].storage != Slot::Storage::kKept) continue;
     const int64_t size = Aligned(BytesOf(plan.slots[s]));
     const bool alone = plan.has_dead_values || size > kSmallResult;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/base/call_limit.h"
+
 namespace weft {
 namespace {
 
@@ -50,6 +52,7 @@ VariableTransaction::VariableTransaction(Scope& scope, const SessionPlan& planne
     variable.temporary = !graph.variable_info(v).temporary.empty();
   }
   for (uint32_t s = 0; s < plan.slots.size(); ++s) {
+    CallLimit::Check();
     const Slot& slot = plan.slots[s];
     const int variable = graph.node(slot.value.node).variable;
     const bool own = variable >= 0 && plan.SlotOf(slot.value) == static_cast<int>(s);  // others are those of updates

@@ -67,7 +67,7 @@ Result<PlanReuse::Made> PlanReuse::Plan(const Node& node, std::span<const InputI
   shapes_ = {};
   WEFT_ASSIGN_OR_RETURN(PlannedBlock block, PlanNode(node, inputs, shapes_));
   if (!share || block.bind != nullptr) return Made{std::move(block), &shapes_};
-  PlanMemo::Planned planned{node.def, node.attrs, {}, node.output_types, node.in_first, node.out_first, block, shapes_};
+  PlanMemo::Planned planned{node.def, node.attrs, {}, node.output_types, node.in_first, node.out_first, block, std::move(shapes_)};
   for (const InputInfo& input : inputs) {
     const bool shape = input.shape != nullptr, variable = input.variable != nullptr;
     planned.inputs.push_back({input.dtype, shape, variable, shape ? *input.shape : Shape(), variable ? *input.variable : VariableInfo()});
@@ -78,8 +78,7 @@ Result<PlanReuse::Made> PlanReuse::Plan(const Node& node, std::span<const InputI
     memo_.bytes_ = 0;
   }
   memo_.bytes_ += bytes;
-  memo_.planned_.emplace(hash, std::move(planned));
-  return Made{std::move(block), &shapes_};
+  return Made{std::move(block), &memo_.planned_.emplace(hash, std::move(planned))->second.shapes};
 }
 
 }  // namespace weft

@@ -236,6 +236,7 @@ void StepPlanner::ReportRefusals(const Node& node, int index, Status refused) {
 void StepPlanner::SetShapes(const Node& node, const Step& step, const PlannedShapes& shapes) {
   constexpr int64_t kMostBytes = int64_t{1} << 60;  // so that sums of sizes do not overflow
   for (size_t v = 0; v < node.output_types.size(); ++v) {
+    CallLimit::Check();
     Slot& slot = slots_.Output(step, v);
     bool unknown = !shapes.unknown.empty() && shapes.unknown[v];
     slot.shape_known = !unknown;
