@@ -1,5 +1,8 @@
 #include "weft/base/processor.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstring>
 
 #if defined(__x86_64__)
@@ -36,6 +39,11 @@ int64_t ReadCacheBytes() { return 0; }
 
 int64_t FastCacheBytes() {
   static const int64_t bytes = ReadCacheBytes();
+  return bytes;
+}
+
+int64_t FirstCacheBytes() {
+  static const int64_t bytes = std::max<int64_t>(sysconf(_SC_LEVEL1_DCACHE_SIZE), 0);
   return bytes;
 }
 

@@ -6,6 +6,7 @@
 #include "blocks/kernels/gemm/gemm.h"
 #include "blocks/kernels/gemm/packing.h"
 #include "weft/base/divide.h"
+#include "weft/base/processor.h"
 
 namespace weft::kernels::gemm {
 
@@ -36,11 +37,11 @@ inline constexpr int64_t kTaskWork = 96 * 1024;  // multiplications that are wor
 inline constexpr int64_t kWantedTiles = 16, kWantedSharing = 8;
 inline constexpr int64_t kMostPacked = int64_t{128} << 20;  // bytes of an operand that is packed for all tiles
 
-/// Bytes from row to row of a right operand that is read where it lies. Rows further apart push each other out of a first-level cache of
-/// 32 KiB, which processors with registers of 32 bytes have, all the more if the distance is a power of two.
-constexpr int64_t NearBytes(int64_t rows) {
+/// Bytes from row to row of a right operand that is read where it lies. Rows further apart push each other out of a first-level cache, all the
+/// more if the distance is a power of two: one of 32 KiB holds fewer of them than one of 48.
+inline int64_t NearBytes(int64_t rows) {
   if (kVecBytes == 64) return 2048;
-  return rows <= 2 * kFewRows ? 1024 : 512;
+  return rows <= 2 * kFewRows || FirstCacheBytes() > 32 << 10 ? 1024 : 512;
 }
 
 template <class T>

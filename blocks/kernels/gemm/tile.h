@@ -39,8 +39,8 @@ class Tile {
       : tiled_(tiled),
         p_(tiled.p),
         transposed_(tiled.transposed),
-        row_(index / tiled.column_tiles * tiled.rows),
-        column_(index % tiled.column_tiles * tiled.columns),
+        row_(index % tiled.row_tiles * tiled.rows),
+        column_(index / tiled.row_tiles * tiled.columns),
         rows_(std::min(tiled.rows, p_.rows - row_)),
         columns_(std::min(tiled.columns, p_.columns - column_)),
         in_place_(ReadsRightInPlace(p_)),
@@ -192,8 +192,8 @@ class BlockedGemm {
 
   void FillShared(int64_t part) const {
     const MatrixView<T>& b = cut_.p.right;
-    const int64_t start = cut_.SliceStart(part / chunks_), depth = cut_.SliceStart(part / chunks_ + 1) - start;
-    const int64_t column = part % chunks_ * kChunk, columns = std::min(kChunk, cut_.p.columns - column);
+    const int64_t slice = part % cut_.slices(), start = cut_.SliceStart(slice), depth = cut_.SliceStart(slice + 1) - start;
+    const int64_t column = part / cut_.slices() * kChunk, columns = std::min(kChunk, cut_.p.columns - column);
     const T* const from = b.data + start * b.row_stride + column * b.column_stride;
     A* const to = static_cast<A*>(cut_.p.packed) + start * cut_.PackedColumns() + column * depth;
     PackRight(MatrixView<T>{from, b.row_stride, b.column_stride}, columns, depth, to);
