@@ -33,6 +33,8 @@ struct Keys {
 
   uint64_t word(int64_t i) const { return words.values<uint64_t>()[i]; }
   bool never_equal(int64_t i) const { return floating && word(i) == kNaN; }
+  /// Whether element i is element `other` of keys whose word is the same.
+  bool IsSame(int64_t i, const Keys& others, int64_t other) const { return strings == nullptr || strings[i] == others.strings[other]; }
 };
 
 template <class T>
@@ -61,34 +63,61 @@ Result<Keys> KeysOf(const InputPort auto& port, DType dtype, ProduceContext& ctx
 }
 
 constexpr int64_t kLookUp = 16;  // simple steps that looking an element up takes as long as
+constexpr int64_t kAhead = 8;    // look-ups: what one of them needs of a table larger than the caches is there by then
 
-/// Positions of different elements, found by value: open addressing, at most half full.
+/// Numbers of different elements, found by their words: open addressing, at most half full.
 class ValueTable {
  public:
-  /// With room for `elements`.
-  static Result<ValueTable> Make(int64_t elements, ProduceContext& ctx) {
-    const uint64_t size = std::bit_ceil(static_cast<uint64_t>(elements) * 2 + 1);
+  static Result<ValueTable> Make(ProduceContext& ctx) {
     ValueTable table;
-    WEFT_ASSIGN_OR_RETURN(table.slots_, ctx.Allocate(DType::kInt64, Shape{static_cast<int64_t>(size)}));
-    kernels::FillLong(ctx.workers(), table.slots_.values<int64_t>().data(), static_cast<int64_t>(size), int64_t{-1});
-    if (ctx.cancelled()) return kernels::RunStopped();  // not every slot is free
-    table.mask_ = size - 1;
+    WEFT_RETURN_IF_ERROR(table.Clear(kLeast, ctx));
     return table;
   }
-  /// The slot of the element that equals element i of `keys`, where `entries` are the keys that the table's positions mean; or a free one.
-  int64_t& Find(const Keys& keys, int64_t i, const Keys& entries) {
-    int64_t* slots = slots_.values<int64_t>().data();
-    const uint64_t word = keys.word(i);
+  void Prefetch(uint64_t word) const { __builtin_prefetch(slots() + (hash_(word) & mask_)); }
+  /// The number of the element that has this word and for whose number is_equal says so; or -1, to be set in its place if Added is called
+  /// then. The reference lasts until that.
+  int64_t& Find(uint64_t word, auto&& is_equal) {
     for (uint64_t at = hash_(word) & mask_;; at = (at + 1) & mask_) {
-      const int64_t entry = slots[at];
-      if (entry < 0) return slots[at];
-      if (entries.word(entry) == word && (keys.strings == nullptr || keys.strings[i] == entries.strings[entry])) return slots[at];
+      Slot& slot = slots()[at];
+      if (slot.number < 0) slot.word = word;
+      else if (slot.word != word || !is_equal(slot.number)) continue;
+      return slot.number;
     }
   }
+  Status Added(ProduceContext& ctx) { return ++count_ > mask_ / 2 ? Grow(ctx) : Status(); }
 
  private:
-  Tensor slots_;
-  uint64_t mask_ = 0;
+  struct Slot {
+    uint64_t word;
+    int64_t number;  // negative: free
+  };
+  static constexpr int64_t kLeast = 1024;
+
+  Slot* slots() const { return static_cast<Slot*>(const_cast<void*>(memory_.data())); }
+  Status Clear(int64_t size, ProduceContext& ctx) {
+    WEFT_ASSIGN_OR_RETURN(memory_, ctx.Allocate(DType::kInt64, Shape{size, 2}));
+    kernels::FillLong(ctx.workers(), slots(), size, Slot{0, -1});
+    if (ctx.cancelled()) return kernels::RunStopped();  // not every slot is free
+    mask_ = static_cast<uint64_t>(size) - 1;
+    return {};
+  }
+  Status Grow(ProduceContext& ctx) {
+    const Tensor before = memory_;
+    const std::span<const Slot> old(slots(), mask_ + 1);
+    WEFT_RETURN_IF_ERROR(Clear(4 * static_cast<int64_t>(old.size()), ctx));
+    kernels::StopCheck stop(ctx.workers());
+    for (const Slot& slot : old) {
+      if (stop(kLookUp)) return kernels::RunStopped();
+      if (slot.number < 0) continue;
+      uint64_t at = hash_(slot.word) & mask_;
+      while (slots()[at].number >= 0) at = (at + 1) & mask_;
+      slots()[at] = slot;
+    }
+    return {};
+  }
+
+  Tensor memory_;
+  uint64_t mask_ = 0, count_ = 0;
   NumberHash hash_;
 };
 
@@ -142,37 +171,52 @@ Result<Parameters> PlanUnique(PlanContext& ctx) {
   return Parameters{ctx.dtype(x), ctx.attr(out_idx)};
 }
 
+/// Of each different element its first position, and how often it is there where that is asked for.
+struct Distinct {
+  int64_t* firsts;
+  int64_t* counts = nullptr;
+  int64_t found = 0;
+};
+
+template <class I>
+Status FindPlaces(const Keys& keys, I* places, Distinct& of, ProduceContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(ValueTable table, ValueTable::Make(ctx));
+  kernels::StopCheck stop(ctx.workers());
+  const int64_t n = ctx.shape(x).count();
+  for (int64_t i = 0; i < n; ++i) {
+    if (stop(kLookUp)) return kernels::RunStopped();
+    table.Prefetch(keys.word(std::min(i + kAhead, n - 1)));
+    int64_t unfound = -1;
+    const bool looked_up = !keys.never_equal(i);
+    int64_t& number = looked_up ? table.Find(keys.word(i), [&](int64_t place) { return keys.IsSame(i, keys, of.firsts[place]); }) : unfound;
+    const bool fresh = number < 0;
+    if (fresh) {
+      number = of.found++;
+      of.firsts[number] = i;
+      if (of.counts != nullptr) of.counts[number] = 0;
+    }
+    places[i] = static_cast<I>(number);
+    if (of.counts != nullptr) ++of.counts[number];
+    if (fresh && looked_up) WEFT_RETURN_IF_ERROR(table.Added(ctx));
+  }
+  return {};
+}
+
 template <bool kCounts>
 constexpr auto RunUnique = [](const Parameters& p, ProduceContext& ctx) -> Status {
   const int64_t n = ctx.shape(x).count();
   WEFT_ASSIGN_OR_RETURN(const Keys keys, KeysOf(x, p.dtype, ctx));
-  WEFT_ASSIGN_OR_RETURN(ValueTable table, ValueTable::Make(n, ctx));
-  // For each element of x its place in y, and for each of y its first position in x and how often it is there. The table knows positions.
-  WEFT_ASSIGN_OR_RETURN(Tensor memory, ctx.Allocate(DType::kInt64, Shape{3, n}));
-  int64_t *places = memory.values<int64_t>().data(), *firsts = places + n, *counts = firsts + n;
-  int64_t found = 0;
-  kernels::StopCheck stop(ctx.workers());
-  for (int64_t i = 0; i < n; ++i) {
-    if (stop(kLookUp)) return kernels::RunStopped();
-    int64_t unfound = -1;
-    int64_t& slot = keys.never_equal(i) ? unfound : table.Find(keys, i, keys);
-    if (slot < 0) {
-      slot = i;
-      firsts[found] = i;
-      counts[found] = 0;
-      places[i] = found++;
-    } else {
-      places[i] = places[slot];
-    }
-    ++counts[places[i]];
-  }
-  const auto span = [](const int64_t* from, int64_t size) { return std::span<const int64_t>(from, static_cast<size_t>(size)); };
-  WEFT_ASSIGN_OR_RETURN(Tensor values, Taken(span(firsts, found), p.dtype, ctx));
-  WEFT_ASSIGN_OR_RETURN(Tensor where, Positions(span(places, n), p.positions, ctx));
+  WEFT_ASSIGN_OR_RETURN(Tensor memory, ctx.Allocate(DType::kInt64, Shape{kCounts ? 2 : 1, n}));
+  WEFT_ASSIGN_OR_RETURN(Tensor places, ctx.Allocate(p.positions, Shape{n}));
+  Distinct of{.firsts = memory.values<int64_t>().data()};
+  if (kCounts) of.counts = of.firsts + n;
+  WEFT_RETURN_IF_ERROR(Dispatch(p.positions, kIndices, [&]<class I>() { return FindPlaces(keys, places.values<I>().data(), of, ctx); }));
+  const auto span = [&](const int64_t* from) { return std::span<const int64_t>(from, static_cast<size_t>(of.found)); };
+  WEFT_ASSIGN_OR_RETURN(Tensor values, Taken(span(of.firsts), p.dtype, ctx));
   ctx.Emit(distinct, std::move(values));
-  ctx.Emit(idx, std::move(where));
+  ctx.Emit(idx, std::move(places));
   if constexpr (kCounts) {
-    WEFT_ASSIGN_OR_RETURN(Tensor times, Positions(span(counts, found), p.positions, ctx));
+    WEFT_ASSIGN_OR_RETURN(Tensor times, Positions(span(of.counts), p.positions, ctx));
     ctx.Emit(count, std::move(times));
   }
   return {};
@@ -192,19 +236,21 @@ Result<Parameters> PlanDifference(PlanContext& ctx) {
 constexpr auto RunDifference = [](const Parameters& p, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(const Keys keys, KeysOf(x, p.dtype, ctx));
   WEFT_ASSIGN_OR_RETURN(const Keys taken, KeysOf(y, p.dtype, ctx));
-  WEFT_ASSIGN_OR_RETURN(ValueTable table, ValueTable::Make(ctx.shape(y).count(), ctx));
+  WEFT_ASSIGN_OR_RETURN(ValueTable table, ValueTable::Make(ctx));
   kernels::StopCheck stop(ctx.workers());
   const int64_t count_taken = ctx.shape(y).count(), count = ctx.shape(x).count();
   for (int64_t i = 0; i < count_taken; ++i) {
     if (stop(kLookUp)) return kernels::RunStopped();
-    table.Find(taken, i, taken) = i;
+    int64_t& number = table.Find(taken.word(i), [&](int64_t other) { return taken.IsSame(i, taken, other); });
+    if (std::exchange(number, i) < 0) WEFT_RETURN_IF_ERROR(table.Added(ctx));
   }
   WEFT_ASSIGN_OR_RETURN(Tensor memory, ctx.Allocate(DType::kInt64, ctx.shape(x)));
   int64_t* left = memory.values<int64_t>().data();
   size_t found = 0;
   for (int64_t i = 0; i < count; ++i) {
     if (stop(kLookUp)) return kernels::RunStopped();
-    if (keys.never_equal(i) || table.Find(keys, i, taken) < 0) left[found++] = i;
+    table.Prefetch(keys.word(std::min(i + kAhead, count - 1)));
+    if (keys.never_equal(i) || table.Find(keys.word(i), [&](int64_t other) { return keys.IsSame(i, taken, other); }) < 0) left[found++] = i;
   }
   WEFT_ASSIGN_OR_RETURN(Tensor values, Taken({left, found}, p.dtype, ctx));
   WEFT_ASSIGN_OR_RETURN(Tensor where, Positions({left, found}, p.positions, ctx));
