@@ -29,25 +29,44 @@ int64_t Inside(int64_t at, int64_t count) { return std::clamp<int64_t>(at, 0, co
 
 constexpr auto Plan = [](PlanContext& ctx) { return PlanResized(ctx, resized_images, false); };
 
-/// The sum of what `across` covers of one row, from `from` on, in one channel.
-float SumRow(const kernels::ResizePlan& plan, const Cover& across, const auto* from) {
-  auto at = [&](int64_t x) { return static_cast<float>(from[Inside(x, plan.x.in) * plan.channels]); };
-  float sum = at(across.begin) * across.ShareOf(across.begin);
-  if (across.begin + 1 == across.end) return sum;
-  for (int64_t x = across.begin + 1; x < across.end - 1; ++x) sum += at(x);
-  return sum + at(across.end - 1) * across.ShareOf(across.end - 1);
+/// Some neighbouring channels of one output pixel, whose sums need not wait for one another. `from` is the first of the picture's.
+template <int kCount, class T>
+void Average(const kernels::ResizePlan& plan, const Cover& down, const Cover& across, float scale, const T* from, float* to, kernels::StopCheck& stop) {
+  const T* const first = from + Inside(across.begin, plan.x.in) * plan.channels;
+  const T* const last = from + Inside(across.end - 1, plan.x.in) * plan.channels;
+  const float first_share = across.ShareOf(across.begin), last_share = across.ShareOf(across.end - 1);
+  float sums[kCount] = {};
+  for (int64_t y = down.begin; y < down.end; ++y) {
+    if (stop(across.end - across.begin)) return;
+    const int64_t line = Inside(y, plan.y.in) * plan.in_line();
+    const float share = down.ShareOf(y);
+    float row[kCount];
+    for (int c = 0; c < kCount; ++c) row[c] = static_cast<float>(first[line + c]) * first_share;
+    const T* at = first + line;
+    for (int64_t x = across.begin + 1; x < across.end - 1; ++x) {
+      if (x < plan.x.in) at += plan.channels;
+      for (int c = 0; c < kCount; ++c) row[c] += static_cast<float>(at[c]);
+    }
+    if (across.end > across.begin + 1) {
+      for (int c = 0; c < kCount; ++c) row[c] += static_cast<float>(last[line + c]) * last_share;
+    }
+    for (int c = 0; c < kCount; ++c) sums[c] += row[c] * share;
+  }
+  for (int c = 0; c < kCount; ++c) to[c] = sums[c] * scale;
 }
 
-/// One output pixel, all channels.
-void Average(const kernels::ResizePlan& plan, const Cover& down, const Cover& across, float scale, const auto* picture, float* to,
-             kernels::StopCheck& stop) {
-  for (int64_t c = 0; c < plan.channels; ++c) {
-    float sum = 0;
-    for (int64_t y = down.begin; y < down.end; ++y) {
-      if (stop(across.end - across.begin)) return;
-      sum += SumRow(plan, across, picture + Inside(y, plan.y.in) * plan.in_line() + c) * down.ShareOf(y);
-    }
-    to[c] = sum * scale;
+/// One output pixel.
+void AverageAll(const kernels::ResizePlan& plan, const Cover& down, const Cover& across, float scale, const auto* from, float* to,
+                kernels::StopCheck& stop) {
+  for (int64_t c = 0; c < plan.channels;) {
+    const int64_t left = plan.channels - c;
+    const auto average = [&]<int kCount>() {
+      Average<kCount>(plan, down, across, scale, from + c, to + c, stop);
+      c += kCount;
+    };
+    if (left >= 4) average.template operator()<4>();
+    else if (left == 3) average.template operator()<3>();
+    else average.template operator()<1>();
   }
 }
 
@@ -63,7 +82,7 @@ constexpr auto Run = []<class T>(const kernels::ResizePlan& plan, RunContext& ct
         for (int64_t i = begin; i < end && !stop(); ++i) {
           const int64_t row = i / pixels;
           const Cover down(plan.y, row % plan.y.out), across(plan.x, i % pixels);
-          Average(plan, down, across, scale, from + row / plan.y.out * plan.y.in * plan.in_line(), to.data() + i * plan.channels, stop);
+          AverageAll(plan, down, across, scale, from + row / plan.y.out * plan.y.in * plan.in_line(), to.data() + i * plan.channels, stop);
         }
       });
 };

@@ -28,8 +28,8 @@ struct Positions {
   }
 };
 
-/// Narrow rows are searched as one of at most so many elements.
-inline constexpr int64_t kArgLanes = 64;
+/// Narrow rows are searched as one of at most so many elements: four registers of floats, and as many of their rows.
+inline constexpr int64_t kArgLanes = kVecBytes;
 
 /// The best elements so far of up to kMost columns, and their rows. They begin with the worst finite element, in row 0.
 template <class T>
