@@ -74,8 +74,8 @@ class ValueTable {
     return table;
   }
   void Prefetch(uint64_t word) const { __builtin_prefetch(slots() + (hash_(word) & mask_)); }
-  /// The number of the element that has this word and for whose number is_equal says so; or -1, to be set in its place if Added is called
-  /// then. The reference lasts until that.
+  /// The number of the element that has this word and for whose number is_equal says so; or -1 in a free place: who sets a number there calls
+  /// Added next. The reference lasts until then.
   int64_t& Find(uint64_t word, auto&& is_equal) {
     for (uint64_t at = hash_(word) & mask_;; at = (at + 1) & mask_) {
       Slot& slot = slots()[at];
