@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include "blocks/kernels/reduce/reduce.h"
@@ -52,15 +53,48 @@ struct ArgBest {
   }
 };
 
-/// Rows [0, rows) of `columns` elements, from[row * stride + column * apart]: the better ones, and in `found` their rows. Those are as wide as
-/// floats, to be chosen with them in registers of as many lanes.
+/// Whether elements are compared as floats or words, as wide as their rows: whole registers of both are chosen by one mask. (What the compiler
+/// makes of a loop stores the better ones behind branches, which are taken at random in the first rows.)
+template <class T>
+inline constexpr bool kChoosesVecs = sizeof(Accumulator<T>) == sizeof(int32_t);
+using ArgRows = typename VecOf<int32_t, kVecBytes>::Type;
+
+/// Of kCount registers of row i the better elements, and that row for them.
+template <int kCount, class T>
+[[gnu::always_inline]] inline void TakeBetter(const ExtremeOf<T>& order, const T* from, int32_t i, Vec<Accumulator<T>>* values, ArgRows* found) {
+  constexpr int kN = kLanes<Accumulator<T>>;
+  const auto key = Broadcast(order.key);
+#pragma GCC unroll 4
+  for (int k = 0; k < kCount; ++k) {
+    auto x = LoadVec(from + k * kN);
+    if constexpr (Integer<T>) x ^= key;
+    else x *= key;
+    const ArgRows better = x > values[k];
+    found[k] = better ? i - ArgRows{} : found[k];
+    values[k] = better ? x : values[k];
+  }
+}
+
+/// Rows [0, rows) of `columns` elements, from[row * stride + column * apart]: the better ones, and in `found` their rows.
 template <class T>
 [[gnu::always_inline]] inline void SearchTile(const ExtremeOf<T> order, const T* __restrict from, int64_t stride, int64_t apart, int32_t rows,
                                               int64_t columns, Accumulator<T>* __restrict value, int32_t* __restrict found) {
   for (int32_t i = 0; i < rows; ++i, from += stride) {
-    for (int64_t j = 0; j < columns; ++j) {
+    int64_t j = 0;
+    if constexpr (kChoosesVecs<T>) {
+      constexpr int kN = kLanes<Accumulator<T>>;
+      for (; apart == 1 && j + kN <= columns; j += kN) {
+        Vec<Accumulator<T>> values;
+        ArgRows rows_found;
+        std::memcpy(&values, value + j, sizeof values);
+        std::memcpy(&rows_found, found + j, sizeof rows_found);
+        TakeBetter<1>(order, from + j, i, &values, &rows_found);
+        std::memcpy(value + j, &values, sizeof values);
+        std::memcpy(found + j, &rows_found, sizeof rows_found);
+      }
+    }
+    for (; j < columns; ++j) {
       const auto x = order.Key(WidenOne<Accumulator<T>>(from[j * apart]));
-      // (By a mask: for a choice the compiler writes a branch around each store, which is taken at random in the first rows.)
       found[j] ^= (found[j] ^ i) & -static_cast<int32_t>(x > value[j]);
       value[j] = x > value[j] ? x : value[j];
     }
@@ -69,6 +103,19 @@ template <class T>
 /// The same of kColumns, in registers.
 template <int kColumns, class T>
 void SearchTileOf(const ExtremeOf<T> order, const T* from, int64_t stride, int64_t apart, int32_t rows, Accumulator<T>* value, int32_t* found) {
+  if constexpr (kChoosesVecs<T> && kColumns > 1) {
+    if (apart == 1) {
+      constexpr int kCount = kColumns / kLanes<Accumulator<T>>;
+      Vec<Accumulator<T>> values[kCount];
+      ArgRows rows_found[kCount];
+      std::memcpy(values, value, sizeof values);
+      std::memcpy(rows_found, found, sizeof rows_found);
+      for (int32_t i = 0; i < rows; ++i, from += stride) TakeBetter<kCount>(order, from, i, values, rows_found);
+      std::memcpy(value, values, sizeof values);
+      std::memcpy(found, rows_found, sizeof rows_found);
+      return;
+    }
+  }
   Accumulator<T> values[kColumns];
   int32_t rows_found[kColumns];
   std::copy_n(value, kColumns, values);
@@ -107,6 +154,16 @@ bool SearchBox(const ExtremeOf<T> order, const T* in, int64_t inner, int64_t beg
     if (!SearchRows(order, from, lanes, 0, lines, lanes, lane, workers)) return false;
     const int64_t left = (end - begin - lines * together) * inner;
     if (left > 0 && !SearchRows(order, from, lanes, lines, lines + 1, left, lane, workers)) return false;
+    if (inner == 1) {
+      Accumulator<T> most = lane.value[0];
+#pragma omp simd reduction(max : most)
+      for (int64_t l = 1; l < lanes; ++l) most = std::max(most, lane.value[l]);
+      int64_t first = std::numeric_limits<int64_t>::max();
+#pragma omp simd reduction(min : first)
+      for (int64_t l = 0; l < lanes; ++l) first = std::min(first, lane.value[l] == most ? lane.position[l] * together + l : first);
+      best.Take(0, most, begin + first);
+      return true;
+    }
     for (int64_t l = 0, t = 0, j = 0; l < lanes; ++l) {
       lane.position[l] = begin + lane.position[l] * together + t;
       if (++j == inner) ++t, j = 0;
