@@ -89,6 +89,7 @@ TEST_CASE("results go past the cache where most of them and their inputs does no
   kernels::SetResultCacheBytes(16 << 20);
   CHECK_FALSE(IsStreamed(8 << 20, 16 << 20));  // half as much again as the cache has
   CHECK(IsStreamed(8 << 20, (16 << 20) + 1));
+  CHECK(IsStreamed(8 << 20, (8 << 20) + 1, kernels::ResultCacheBytes()));
   kernels::SetResultCacheBytes(0);
   CHECK(IsStreamed(kernels::kStreamBytes, 0));
   kernels::SetResultCacheBytes(-1);

@@ -67,13 +67,13 @@ class BestTimes {
 };
 
 /// Measures `once(BestTimes&)` and, with 2^doublings times the input, `more(BestTimes&)` again until nothing takes too long, at most eight times:
-/// other programs may disturb. Gives what still does. What is over within moments does not tell.
+/// other programs may disturb. Gives what still does. What is over within moments does not tell. `caches`: so many times more the larger one may
+/// take in all, since caches become too small for it on the way.
 template <class Once, class More>
-std::vector<std::string> TakesTooLong(int doublings, Once&& once, More&& more) {
+std::vector<std::string> TakesTooLong(int doublings, double caches, Once&& once, More&& more) {
   constexpr int kMostRounds = 8;
   constexpr double kMoment = 300e-6;
-  constexpr double kCaches = 2;  // what the input takes in all where caches become too small for it on the way
-  const double most = std::pow(kMostForTwice, doublings) * kCaches;
+  const double most = std::pow(kMostForTwice, doublings) * caches;
   BestTimes small, large;
   std::vector<std::string> too_long;
   for (int round = 0; round < kMostRounds && (round == 0 || !too_long.empty()); ++round) {

@@ -104,7 +104,7 @@ TEST_CASE("twice as many edits in one call take no more than 2.5 times the time"
   const kit::KeptMemory memory;
   const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 0});
   const std::vector<std::string> too_long = kit::TakesTooLong(
-      3, [&](kit::BestTimes& time) { MeasureAll(runtime, kBlocks, time); }, [&](kit::BestTimes& time) { MeasureAll(runtime, 8 * kBlocks, time); });
+      3, 2, [&](kit::BestTimes& time) { MeasureAll(runtime, kBlocks, time); }, [&](kit::BestTimes& time) { MeasureAll(runtime, 8 * kBlocks, time); });
   for (const std::string& fault : too_long) FAIL_CHECK(fault);
 }
 #endif

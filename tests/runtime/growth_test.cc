@@ -92,7 +92,7 @@ void Measure(const std::shared_ptr<Runtime>& runtime, const std::string& text, g
 void CheckGrowth(const char* name, const std::string& small, const std::string& large, growth::Kind kind) {
   const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 0});
   const std::vector<std::string> too_long = kit::TakesTooLong(
-      4, [&](kit::BestTimes& time) { Measure(runtime, small, kind, time); }, [&](kit::BestTimes& time) { Measure(runtime, large, kind, time); });
+      4, 1.5, [&](kit::BestTimes& time) { Measure(runtime, small, kind, time); }, [&](kit::BestTimes& time) { Measure(runtime, large, kind, time); });
   for (const std::string& fault : too_long) FAIL_CHECK(name << ": " << fault);
 }
 

@@ -85,7 +85,7 @@ BoxCopy MakeBoxCopy(std::vector<Axis> axes, size_t element) {
   for (const Axis& axis : box.outer) box.tiles *= axis.size, count *= axis.size;
   const int64_t bytes = count * static_cast<int64_t>(element);
   box.far = 2 * bytes > kOwnCache;
-  box.stream = bytes >= kStreamBytes && 2 * bytes > ResultCacheBytes();  // StreamLimit is for memory's order
+  box.stream = IsStreamed(bytes, bytes, ResultCacheBytes());  // not in memory's order
   return box;
 }
 

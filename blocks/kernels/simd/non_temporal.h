@@ -29,7 +29,8 @@ void SetResultCacheBytes(int64_t bytes);
 inline int64_t StreamLimit() { return ResultCacheBytes() / 2 * 3; }
 
 /// Whether an output of `bytes` is better written past the cache by a kernel whose inputs have `read` bytes.
-inline bool IsStreamed(int64_t bytes, int64_t read) { return bytes >= kStreamBytes && bytes + read > StreamLimit(); }
+inline bool IsStreamed(int64_t bytes, int64_t read, int64_t limit) { return bytes >= kStreamBytes && bytes + read > limit; }
+inline bool IsStreamed(int64_t bytes, int64_t read) { return bytes >= kStreamBytes && IsStreamed(bytes, read, StreamLimit()); }
 
 /// kStreamPiece bytes, both sides aligned to 64.
 inline void StreamPiece(const std::byte* from, std::byte* to) {
