@@ -1,6 +1,7 @@
 #include "runtime/page/report.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "runtime/base/call_limit.h"
@@ -76,8 +77,41 @@ void UniqueIds::ReportRepeated(Report& report, const Page& page) {
   }
 }
 
+namespace {
+
 // Bytes that a file is asked for at a time: between them the call may end.
 constexpr int64_t kFilePiece = int64_t{16} << 20;
+
+struct FileBytes {
+  const ReadOptions& options;
+  const std::string& file;
+  int64_t offset;  // of the first one
+  int64_t count;
+
+  /// The next piece after the first `done` bytes; less where the file ends.
+  Result<std::string> Piece(int64_t done) const {
+    CallLimit::CheckNow();
+    const int64_t size = std::min(kFilePiece, count - done);
+    WEFT_ASSIGN_OR_RETURN(std::string piece, options.read_file(file, offset + done, size));
+    if (std::ssize(piece) > size) piece.resize(static_cast<size_t>(size));
+    return piece;
+  }
+
+  /// How many of them the file has. Where it has the last one, nothing else is read.
+  Result<int64_t> Found() const {
+    WEFT_ASSIGN_OR_RETURN(const std::string last, options.read_file(file, offset + count - 1, 1));
+    if (!last.empty()) return count;
+    int64_t done = 0;
+    while (done < count) {
+      WEFT_ASSIGN_OR_RETURN(const std::string piece, Piece(done));
+      if (piece.empty()) break;
+      done += std::ssize(piece);
+    }
+    return done;
+  }
+};
+
+}  // namespace
 
 Result<Tensor> ReadBinary(const ReadOptions& options, const std::string& file, int64_t offset, DType dtype, const Shape& shape) {
   if (IsManaged(dtype)) return Unsupported("elements of ", dtype, " cannot be read from a file");
@@ -85,21 +119,26 @@ Result<Tensor> ReadBinary(const ReadOptions& options, const std::string& file, i
   if (!options.read_file)
     return FailedPrecondition("needs the file '", file, "', but no files can be read here").WithHint("load the page from its folder");
   const auto bytes = CheckedMultiply(shape.count(), static_cast<int64_t>(ElementSize(dtype)));
-  if (!bytes) return InvalidArgument("the shape ", shape, " has more bytes than can be counted");
+  if (!bytes || *bytes > std::numeric_limits<int64_t>::max() - offset)
+    return InvalidArgument("the shape ", shape, " has more bytes than can be counted");
+  const FileBytes source{options, file, offset, *bytes};
+  const auto too_short = [&](int64_t found) {
+    return DataLoss("needs ", *bytes, " bytes from byte ", offset, " of '", file, "' for ", dtype, " ", shape, ", found ", found)
+        .WithHint("the file was cut off, or belongs to another version of the page");
+  };
+  if (*bytes > kFilePiece) {  // a shape may say any number: much memory is taken only for what the file has
+    WEFT_ASSIGN_OR_RETURN(const int64_t found, source.Found());
+    if (found < *bytes) return too_short(found);
+  }
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape, CallLimit::budget()));
   auto* const to = static_cast<char*>(tensor.data());
   int64_t done = 0;
   do {
-    CallLimit::CheckNow();
-    const int64_t piece = std::min(kFilePiece, *bytes - done);
-    WEFT_ASSIGN_OR_RETURN(const std::string data, options.read_file(file, offset + done, piece));
-    const int64_t found = std::min(std::ssize(data), piece);
-    std::copy_n(data.data(), found, to + done);
-    done += found;
-    if (found == piece) continue;
-    return DataLoss("needs ", *bytes, " bytes from byte ", offset, " of '", file, "' for ", dtype, " ", shape, ", found ", done)
-        .WithHint("the file was cut off, or belongs to another version of the page");
-  } while (done < *bytes);
+    WEFT_ASSIGN_OR_RETURN(const std::string piece, source.Piece(done));
+    if (piece.empty() && *bytes > 0) return too_short(done);
+    std::ranges::copy(piece, to + done);
+    done += std::ssize(piece);
+  } while (done < *bytes);  // of no elements, too, the file has to be there
   if (dtype == DType::kBool) std::transform(to, to + *bytes, to, [](char c) { return static_cast<char>(c != 0); });
   return tensor;
 }

@@ -262,6 +262,13 @@ TEST_CASE("Page files: folders, absent files, files beside the page", "[page]") 
       Finding(literal("x.bin", 8)) ==
       "data_loss /blocks/0/inputs/value/file c.value: needs 8 bytes from byte 8 of 'x.bin' for DT_FLOAT [2], found 4 (the file was cut off, or "
       "belongs to another version of the page)");
+  const ReadPageResult huge =  // 8 TB that the file has not: none of it is asked of the machine
+      ReadPageFile(folder.Write("p.page.json", ConstWith(R"({"dtype": "DT_DOUBLE", "shape": [1000000000000], "file": "x.bin", "offset": 4})")));
+  CHECK(Finding(huge).starts_with("data_loss /blocks/0/inputs/value/file c.value: needs 8000000000000 bytes from byte 4 of 'x.bin' for DT_DOUBLE "
+                                  "[1000000000000], found 8"));
+  const ReadPageResult countless =
+      ReadPageFile(folder.Write("p.page.json", ConstWith(R"({"dtype": "DT_INT8", "shape": [9223372036854775807], "file": "x.bin", "offset": 4})")));
+  CHECK(Finding(countless).find("more bytes than can be counted") != std::string::npos);
   CHECK(literal("absent.bin", 0).diagnostics.FirstError().code() == Code::kNotFound);
   CHECK(literal("a/../x.bin", 0).diagnostics.FirstError().code() == Code::kNotFound);  // there is no 'a' to leave again
   std::filesystem::create_directory(folder.path() / "a");
