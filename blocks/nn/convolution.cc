@@ -75,6 +75,7 @@ Result<Convolution> PlanConvolution(const ConvolutionSettings& settings, const S
   Convolution c;
   c.order = order;
   c.batch = picture[0];
+  c.in_float = settings.dtype == DType::kFloat || IsWidened(settings.dtype);
   c.in_channels = picture[order.channel_axis()];
   WEFT_RETURN_IF_ERROR(settings.depthwise ? SetChannelGroups(c, picture, filter, filter_port)
                                           : SetGroups(c, picture, filter, picture_port, filter_port));
@@ -93,6 +94,7 @@ Status CheckGradientShape(const Convolution& c, const Shape& gradient, const cha
 
 ConvDesc ForwardProduct(const Convolution& c) {
   ConvDesc conv{{c.order.channels_first, c.batch, c.in_channels, {}}, c.groups, c.out_channels, {}};
+  conv.in_float = c.in_float;
   for (int i = 0; i < 3; ++i) {
     const WindowAxis& axis = c.axes[i];
     conv.gather.axes[i] = {axis.in, axis.out, axis.window, axis.stride, -axis.before, axis.dilation};
@@ -169,7 +171,8 @@ const InputGradient::Phase* InputGradient::Phases::Of(int64_t filter_tap) const 
 
 ConvDesc InputGradient::ProductOf(const Phase& d, const Phase& h, const Phase& w) const {
   const Convolution& c = convolution_;
-  return {{c.order.channels_first, c.batch, c.out_channels, {d.axis, h.axis, w.axis}}, c.groups, c.in_channels, {d.place, h.place, w.place}};
+  return {{c.order.channels_first, c.batch, c.out_channels, {d.axis, h.axis, w.axis}}, c.groups, c.in_channels, {d.place, h.place, w.place}, false,
+          c.in_float};
 }
 
 std::string InputGradient::implementation() const {

@@ -17,6 +17,7 @@ struct ConvolutionSettings {
   bool depthwise = false;                 // the filter is [taps..., in_channels, multiplier]: each channel is a group
   bool may_have_none = false;             // as in WindowSettings, for filters without dilation
   bool needs_weights = false;             // a filter without elements is refused even where there is no output
+  DType dtype = DType::kInvalid;          // of the elements, where ConvDesc::in_float may follow from it
 };
 
 /// A convolution of pictures with a filter [taps..., in_channels / groups, out_channels], all sizes known to agree.
@@ -24,6 +25,7 @@ struct Convolution {
   PictureOrder order;
   int64_t batch = 0, in_channels = 0, out_channels = 0, groups = 1;
   kernels::WindowAxes axes;
+  bool in_float = false;  // as in ConvDesc
 
   std::array<int64_t, 3> out_sizes() const { return {axes[0].out, axes[1].out, axes[2].out}; }
   int64_t taps() const { return axes[0].window * axes[1].window * axes[2].window; }

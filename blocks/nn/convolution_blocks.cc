@@ -68,10 +68,10 @@ constexpr Family kDepthwise{
     .filter = "[taps down, taps across, in_channels, multiplier]",
     .output = "[batch, out_height, out_width, in_channels * multiplier]; for NCHW the channels come second"};
 
-ConvolutionSettings SettingsOf(const PlanContext& ctx, const Family& family, bool forward = false) {
+ConvolutionSettings SettingsOf(const PlanContext& ctx, const Family& family, DType dtype, bool forward = false) {
   ConvolutionSettings settings{OrderOf(ctx.attr(data_format)), ctx.attr(strides), ctx.attr(dilations), {}, ctx.attr(padding),
                                forward ? family.forward_unsupported : family.unsupported, family.depthwise, !forward,
-                               family.needs_weights};
+                               family.needs_weights, dtype};
   if (family.explicit_padding) settings.explicit_paddings = ctx.attr(explicit_paddings);
   return settings;
 }
@@ -105,7 +105,7 @@ constexpr Out<0> output{"output", "T", ""};
 template <const Family& kFamily>
 Result<kernels::ConvDesc> Plan(PlanContext& ctx) {
   Shape shape;
-  WEFT_ASSIGN_OR_RETURN(kernels::ConvDesc conv, PlanForward(SettingsOf(ctx, kFamily, true), ctx.shape(input), ctx.shape(filter), input.name,
+  WEFT_ASSIGN_OR_RETURN(kernels::ConvDesc conv, PlanForward(SettingsOf(ctx, kFamily, ctx.dtype(input), true), ctx.shape(input), ctx.shape(filter), input.name,
                                                             filter.name, shape));
   ctx.set(output, std::move(shape));
   ctx.set_scratch(ConvScratchBytes(conv, ctx.dtype(input)));
@@ -138,7 +138,7 @@ constexpr Out<0> output{"output", "T", ""};
 
 Result<InputGradient> PlanFor(PlanContext& ctx, const Family& family, const Shape& picture, const char* picture_port) {
   WEFT_ASSIGN_OR_RETURN(const Convolution c,
-                        PlanConvolution(SettingsOf(ctx, family), picture, ctx.shape(filter), picture_port, filter.name));
+                        PlanConvolution(SettingsOf(ctx, family, ctx.dtype(filter)), picture, ctx.shape(filter), picture_port, filter.name));
   WEFT_RETURN_IF_ERROR(CheckGradientShape(c, ctx.shape(out_backprop), out_backprop.name));
   ctx.set(output, picture);
   const bool empty = picture.count() == 0 || ctx.shape(filter).count() == 0 || ctx.shape(out_backprop).count() == 0;
@@ -192,7 +192,7 @@ constexpr In<2> out_backprop{"out_backprop", "T", kGradientDoc};
 constexpr Out<0> output{"output", "T", ""};
 
 Result<kernels::ConvDesc> PlanFor(PlanContext& ctx, const Family& family, const Shape& filter, const char* filter_port) {
-  ConvolutionSettings settings = SettingsOf(ctx, family);
+  ConvolutionSettings settings = SettingsOf(ctx, family, ctx.dtype(input));
   settings.unsupported = Code::kInvalidArgument;
   WEFT_ASSIGN_OR_RETURN(const Convolution c, PlanConvolution(settings, ctx.shape(input), filter, input.name, filter_port));
   WEFT_RETURN_IF_ERROR(CheckGradientShape(c, ctx.shape(out_backprop), out_backprop.name));

@@ -83,6 +83,7 @@ Result<Parameters> PlanPadded(PlanContext& ctx, Parameters p, const auto& paddin
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(padded, paddings.name));
   const Shape& taps = ctx.shape(filter);
   ConvolutionSettings settings{{2, false}, ctx.attr(strides), {1, 1, 1, 1}, {}, ctx.attr(padding), Code::kInvalidArgument};
+  settings.dtype = ctx.dtype(input);
   Shape shape;
   WEFT_ASSIGN_OR_RETURN(p.conv, PlanForward(settings, padded, taps, input.name, filter.name, shape));
   if (p.conv.groups != 1) return ctx.Error(filter, "needs the channels of input, ", p.channels, ", found shape ", taps);

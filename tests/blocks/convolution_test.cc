@@ -2,9 +2,11 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <random>
 
 #include "blocks/nn/convolution.h"
 #include "tests/kit/block_tester.h"
+#include "tests/kit/test_services.h"
 
 namespace weft::kit {
 namespace {
@@ -196,6 +198,14 @@ TEST_CASE("Convolutions are computed by the implementation that their shape choo
     return kernels::ConvDesc{{first, batch, channels, {kernels::ConvAxis{}, axis, axis}}, groups, 64, {kernels::OutputAxis{}, place, place}};
   };
   kernels::ConvDesc depthwise_planes = desc(2, 64, 3, 64, true);
+  const auto in_float = [](kernels::ConvDesc conv) {
+    conv.in_float = true;
+    return conv.implementation();
+  };
+  CHECK(in_float(desc(2, 32, 3, 1, false)) == "winograd");
+  CHECK(in_float(desc(2, 32, 5, 1, true)) == "winograd");
+  CHECK(in_float(desc(2, 4, 3, 1, false)) == "direct");  // too few channels to make points for
+  CHECK(in_float(desc(2, 32, 7, 1, false)) == "direct");
   CHECK(desc(2, 32, 3, 1, false).implementation() == "direct");
   CHECK(desc(2, 32, 3, 1, true).implementation() == "direct");
   CHECK(desc(2, 32, 1, 1, true).implementation() == "im2col");
@@ -251,6 +261,59 @@ TEST_CASE("Convolutions of long lines, which are read in place but for their edg
   CheckConvolution<half>(geometries[1]);
 }
 
+TEST_CASE("Convolutions by minimal filtering", "[convolution]") {
+  const Geometry geometries[] = {
+      {.picture = {2, 8, 8, 16}, .taps = {3, 3}, .columns = 16},
+      {.picture = {3, 13, 15, 17}, .taps = {3, 3}, .columns = 41},  // half tiles at both ends, registers that are not full
+      {.picture = {1, 12, 10, 35}, .taps = {5, 5}, .columns = 70},
+      {.picture = {2, 15, 14, 20}, .taps = {5, 5}, .columns = 18, .same = false},
+      {.picture = {1, 9, 150, 18}, .taps = {3, 3}, .columns = 20},   // strips of a line
+      {.picture = {1, 9, 9, 16}, .taps = {3, 3}, .columns = 300},    // columns in parts
+      {.picture = {5, 33, 35, 16}, .taps = {3, 3}, .columns = 90},   // by the filter: shares of blocks
+      {.picture = {4, 17, 18, 17}, .taps = {5, 5}, .columns = 70},
+      {.picture = {1, 60, 9, 24}, .taps = {5, 5}, .columns = 24, .stride = 2},  // of the gradient one phase in four
+  };
+  for (const Geometry& g : geometries) CheckConvolution<float>(g);
+  CheckConvolution<half>(geometries[1]);
+  CheckConvolution<bfloat16>(geometries[2]);
+  CheckConvolution<half>(geometries[6]);
+}
+
+/// Normal numbers.
+Tensor Normal(const Shape& shape, uint64_t seed) {
+  Tensor tensor = Tensor::Allocate(DType::kFloat, shape).value();
+  std::mt19937_64 generator(seed);
+  std::normal_distribution<float> normal;
+  for (float& value : tensor.values<float>()) value = normal(generator);
+  return tensor;
+}
+
+TEST_CASE("Minimal filtering rounds less than plain sums", "[convolution]") {
+  for (const int64_t taps : {3, 5}) {
+    const Geometry g{.picture = {1, 20, 20, 32}, .taps = {taps, taps}, .columns = 32};
+    const Tensor picture = Normal(g.picture_shape(), 1), filter = Normal(g.filter_shape(), 2);
+    std::vector<double> exact(static_cast<size_t>(g.out_shape().count()));
+    g.ForProducts([&](int64_t in, int64_t weight, int64_t out) {
+      exact[static_cast<size_t>(out)] += static_cast<double>(picture.values<float>()[static_cast<size_t>(in)]) *
+                                         static_cast<double>(filter.values<float>()[static_cast<size_t>(weight)]);
+    });
+    const kernels::ConvAxis axis{20, 20, taps, 1, -(taps / 2), 1};
+    const kernels::OutputAxis place{20, 0, 1};
+    double errors[2] = {};
+    for (const bool in_float : {false, true}) {
+      kernels::ConvDesc conv{{false, 1, 32, {kernels::ConvAxis{}, axis, axis}}, 1, 32, {kernels::OutputAxis{}, place, place}};
+      conv.in_float = in_float;
+      REQUIRE(conv.implementation() == (in_float ? "winograd" : "direct"));
+      std::vector<float> scratch(static_cast<size_t>(kernels::ConvScratch(conv, false))), found(exact.size());
+      TestWorkers workers(2);
+      kernels::RunConv(conv, picture.values<float>().data(), filter.values<float>().data(), found.data(), scratch.data(), workers);
+      for (size_t i = 0; i < exact.size(); ++i) errors[in_float] += std::pow(static_cast<double>(found[i]) - exact[i], 2);
+    }
+    INFO(taps << " taps, mean square errors " << errors[0] / static_cast<double>(exact.size()) << " and " << errors[1] / static_cast<double>(exact.size()));
+    CHECK(errors[1] < errors[0]);
+  }
+}
+
 TEST_CASE("Convolutions of other types cut into lines", "[convolution]") {
   const Geometry g{.picture = {1, 6, 17, 5}, .taps = {3, 3}, .columns = 35};
   CheckConvolution<half>(g);
@@ -266,19 +329,31 @@ TEST_CASE("Convolutions of volumes with the channels first", "[convolution]") {
   CheckVolumes<bfloat16>(1);
 }
 
-TEST_CASE("An infinity reaches the positions whose taps read it, and no others", "[convolution]") {
-  const Geometry g{.picture = {1, 8, 20, 4}, .taps = {3, 3}, .columns = 40};
-  Tensor picture = Whole<float>(g.picture_shape(), 1), filter = Whole<float>(g.filter_shape(), 2);
-  for (float& value : filter.values<float>()) value += 3.0f;
-  picture.values<float>()[(4 * 20 + 19) * 4] = INFINITY;
-  const BlockResult result = BlockTester(Catalog(), "Conv2D").Attrs(g.attrs(false)).Input("input", picture).Input("filter", filter).Run();
-  REQUIRE(result.status.ok());
-  const auto found = result.outputs.at("output").values<float>();
-  for (int64_t h = 0; h < 8; ++h) {
-    for (int64_t w = 0; w < 20; ++w) {
-      const bool reached = std::abs(h - 4) <= 1 && w >= 18;
-      INFO("at " << h << ", " << w);
-      CHECK(std::isfinite(found[static_cast<size_t>((h * 20 + w) * 40 + 39)]) != reached);
+TEST_CASE("Infinities and sums that overflow reach the positions whose taps read them, and no others", "[convolution]") {
+  for (const int64_t channels : {4, 16}) {  // plain sums; minimal filtering
+    const Geometry g{.picture = {2, 8, 20, channels}, .taps = {3, 3}, .columns = 40};
+    Tensor picture = Whole<float>(g.picture_shape(), 1), filter = Whole<float>(g.filter_shape(), 2);
+    for (float& value : filter.values<float>()) value += 3.0f;
+    const auto run = [&] {
+      const BlockResult result = BlockTester(Catalog(), "Conv2D").Attrs(g.attrs(false)).Input("input", picture).Input("filter", filter).Run();
+      REQUIRE(result.status.ok());
+      return result.outputs.at("output");
+    };
+    const Tensor finite = run();
+    for (const float large : {INFINITY, 3e38f}) {
+      picture.values<float>()[static_cast<size_t>((4 * 20 + 19) * channels)] = large;
+      const Tensor outputs = run();
+      const auto found = outputs.values<float>(), before = finite.values<float>();
+      for (int64_t h = 0; h < 8; ++h) {
+        for (int64_t w = 0; w < 20; ++w) {
+          const bool reached = std::abs(h - 4) <= 1 && w >= 18;
+          INFO(channels << " channels, " << large << ", at " << h << ", " << w);
+          const auto at = static_cast<size_t>((h * 20 + w) * 40 + 39);
+          CHECK((found[at] == INFINITY) == reached);
+          if (!reached) CHECK(found[at] == before[at]);
+        }
+      }
+      CHECK(std::equal(found.begin() + 8 * 20 * 40, found.end(), before.begin() + 8 * 20 * 40));  // the other picture
     }
   }
 }

@@ -8,13 +8,14 @@
 namespace weft::kernels {
 
 const char* NameOf(ConvImplementation implementation) {
-  constexpr const char* kNames[] = {"nothing to compute", "depthwise", "direct", "im2col"};
+  constexpr const char* kNames[] = {"nothing to compute", "depthwise", "winograd", "direct", "im2col"};
   return kNames[static_cast<int>(implementation)];
 }
 
 ConvImplementation ChooseConv(const ConvDesc& conv) {
   if (conv.gather.batch == 0 || conv.gather.positions() == 0 || conv.filter_count() == 0) return ConvImplementation::kNone;
   if (IsDepthwise(conv)) return ConvImplementation::kDepthwise;
+  if ((conv.by_filter ? TakesWinogradFilterGrad : TakesWinograd)(conv)) return ConvImplementation::kWinograd;
   return (conv.by_filter ? TakesDirectFilterGrad : TakesDirect)(conv) ? ConvImplementation::kDirect : ConvImplementation::kIm2Col;
 }
 
@@ -23,6 +24,7 @@ std::string ConvDesc::implementation() const { return NameOf(ChooseConv(*this));
 int64_t ConvScratch(const ConvDesc& conv, bool widened) {
   switch (ChooseConv(conv)) {
     case ConvImplementation::kDepthwise: return conv.by_filter ? DepthwiseFilterGradScratch(conv) : 0;
+    case ConvImplementation::kWinograd: return (conv.by_filter ? WinogradFilterGradScratch : WinogradScratch)(conv, widened);
     case ConvImplementation::kDirect: return conv.by_filter ? DirectFilterGradScratch(conv) : DirectScratch(conv, widened);
     case ConvImplementation::kIm2Col: return conv.by_filter ? Im2ColFilterGradScratch(conv) : Im2ColScratch(conv);
     default: return 0;
@@ -34,6 +36,9 @@ void RunConv(const ConvDesc& conv, const T* source, const T* filter, T* out, Acc
   switch (ChooseConv(conv)) {
     case ConvImplementation::kNone: return;
     case ConvImplementation::kDepthwise: return RunDepthwise(conv, source, filter, out, workers);
+    case ConvImplementation::kWinograd:
+      if constexpr (std::is_same_v<gemm::Computed<T>, float>) return RunWinograd(conv, source, filter, out, scratch, workers);
+      return;
     case ConvImplementation::kDirect: return RunDirect(conv, source, filter, out, reinterpret_cast<gemm::Computed<T>*>(scratch), workers);
     case ConvImplementation::kIm2Col: return RunIm2Col(conv, source, filter, out, scratch, workers);
   }
@@ -44,6 +49,9 @@ void RunConvFilterGrad(const ConvDesc& conv, const T* source, const T* gradient,
   switch (ChooseConv(conv)) {
     case ConvImplementation::kNone: return FillLong(workers, filter, conv.filter_count(), T(0));
     case ConvImplementation::kDepthwise: return RunDepthwiseFilterGrad(conv, source, gradient, filter, scratch, workers);
+    case ConvImplementation::kWinograd:
+      if constexpr (std::is_same_v<gemm::Computed<T>, float>) return RunWinogradFilterGrad(conv, source, gradient, filter, scratch, workers);
+      return;
     case ConvImplementation::kDirect: return RunDirectFilterGrad(conv, source, gradient, filter, scratch, workers);
     case ConvImplementation::kIm2Col: return RunIm2ColFilterGrad(conv, source, gradient, filter, scratch, workers);
   }

@@ -23,6 +23,7 @@ struct ConvDesc {
   int64_t columns = 0;              // of all groups
   std::array<OutputAxis, 3> place;  // depth, height, width; of no meaning to the gradient by the filter
   bool by_filter = false;           // the gradient by the filter
+  bool in_float = false;            // elements are float, half or bfloat16: its sums may be made of other products (minimal.h)
 
   int64_t inner() const { return gather.channels / groups; }
   int64_t steps() const { return gather.taps() * inner(); }
@@ -42,7 +43,7 @@ struct ConvDesc {
 };
 
 /// The implementations, in the order in which they are chosen.
-enum class ConvImplementation : uint8_t { kNone, kDepthwise, kDirect, kIm2Col };
+enum class ConvImplementation : uint8_t { kNone, kDepthwise, kWinograd, kDirect, kIm2Col };
 const char* NameOf(ConvImplementation implementation);
 ConvImplementation ChooseConv(const ConvDesc& conv);
 

@@ -92,20 +92,7 @@ struct DirectRunner {
   using Columns = ColumnTiles::Tile;
   const DirectPlan& plan;
   const A* weights;  // packed, or as they are
-  T* out;
-
-  bool planes() const { return plan.p.gather.channels_first; }
-  /// Elements from pixel to pixel of the output, from position to position of a line, and from column to column.
-  int64_t pixel_step() const { return planes() ? 1 : plan.p.columns; }
-  int64_t position_step() const { return plan.p.place[2].stride * pixel_step(); }
-  int64_t column_step() const { return planes() ? plan.p.place[0].size * plan.p.place[1].size * plan.p.place[2].size : 1; }
-
-  T* OutLine(const LineBlock<T>& block, int64_t r) const {
-    const auto& [depth, height, width] = plan.p.place;
-    const int64_t line = (depth.first + block.d * depth.stride) * height.size + height.first + (block.line + r) * height.stride;
-    const int64_t picture = block.picture * depth.size * height.size * width.size * plan.p.columns;
-    return out + picture + (line * width.size + width.first + block.position * width.stride) * pixel_step();
-  }
+  OutputLines<T> out;
 
   void Run(int64_t task, LineBlock<T>& block, A* sums, StopCheck& stop) const {
     block.Load(task % plan.cut.blocks);
@@ -114,34 +101,19 @@ struct DirectRunner {
     for (int64_t tile = first_tile; tile < last_tile; ++tile) {
       if (stop()) return;
       const Columns columns = plan.columns.At(tile);
-      const int64_t width = columns.vectors * kLanes<A>, stride = position_step();
-      const int64_t line = plan.p.place[1].stride * plan.p.place[2].size * pixel_step();
-      const int64_t first = (columns.group * plan.columns.of_group + columns.first) * column_step();
+      const int64_t width = columns.vectors * kLanes<A>, stride = out.position_step();
+      const int64_t line = plan.p.place[1].stride * plan.p.place[2].size * out.pixel_step();
+      const int64_t first = (columns.group * plan.columns.of_group + columns.first) * out.column_step();
       if (plan.along) {
-        for (int64_t r = 0; r < block.lines; ++r) SumLineAlong(block, columns, r, OutLine(block, r) + first, stride, stop);
+        for (int64_t r = 0; r < block.lines; ++r) SumLineAlong(block, columns, r, out.Line(block, r) + first, stride, stop);
         continue;
       }
-      if (sizeof(T) == sizeof(A) && width == columns.width && !planes()) {
-        SumUnits(block, columns, reinterpret_cast<A*>(OutLine(block, 0) + first), line, stride, stop);
+      if (sizeof(T) == sizeof(A) && width == columns.width && !out.planes()) {
+        SumUnits(block, columns, reinterpret_cast<A*>(out.Line(block, 0) + first), line, stride, stop);
         continue;
       }
       SumUnits(block, columns, sums, block.positions * width, width, stop);
-      for (int64_t r = 0; r < block.lines; ++r) StoreLine(sums + r * block.positions * width, width, columns.width, block.positions, OutLine(block, r) + first);
-    }
-  }
-
-  /// A line of a block's sums, `width` of each position, of which `columns` are there.
-  void StoreLine(const A* sums, int64_t width, int64_t columns, int64_t positions, T* to) const {
-    const int64_t stride = position_step();
-    if (planes() && stride == 1) return TransposeMatrix(sums, width, to, column_step(), columns, positions);
-    for (int64_t w = 0; w < positions; ++w, sums += width, to += stride) {
-      if (planes()) {
-        for (int64_t c = 0; c < columns; ++c) to[c * column_step()] = FromVecElement<T>(sums[c]);
-      } else if constexpr (sizeof(T) == sizeof(A)) {
-        std::copy_n(reinterpret_cast<const T*>(sums), columns, to);
-      } else {
-        Narrow(sums, to, columns);
-      }
+      for (int64_t r = 0; r < block.lines; ++r) out.Store(sums + r * block.positions * width, width, columns.width, block.positions, out.Line(block, r) + first);
     }
   }
 
@@ -161,8 +133,8 @@ struct DirectRunner {
       if (stop(1 + units.count * units.run * columns.width / 4)) return;
       for (int64_t c = 0; c < columns.width; ++c) {
         const A* column = panel + c * g.taps() * inner;
-        if (count == 4) SumAlong<4>(starts, units, step, column, to + c * column_step(), stride);
-        else SumAlong<1>(starts, units, step, column, to + c * column_step(), stride);
+        if (count == 4) SumAlong<4>(starts, units, step, column, to + c * out.column_step(), stride);
+        else SumAlong<1>(starts, units, step, column, to + c * out.column_step(), stride);
       }
       for (int64_t u = 0; u < units.count; ++u) starts[u] += starts[u] != nullptr ? count * step : 0;
     }
@@ -170,7 +142,7 @@ struct DirectRunner {
 
   /// One tile of columns for all positions of a block, in parts of kSteps steps or a few more: the weights of a part stay in the cache
   /// while all positions pass. A part is some runs of taps, or a slice of one.
-  void SumUnits(const LineBlock<T>& block, const Columns& columns, A* out, int64_t out_line, int64_t stride, StopCheck& stop) const {
+  void SumUnits(const LineBlock<T>& block, const Columns& columns, A* to, int64_t to_line, int64_t stride, StopCheck& stop) const {
     const Im2Col& g = plan.p.gather;
     const int64_t inner = plan.p.inner(), step = g.axes[2].step * g.channels, row = plan.in_place ? plan.p.columns : columns.vectors * kLanes<A>;
     const TapRuns units(g, inner);
@@ -189,7 +161,7 @@ struct DirectRunner {
             const A* start = units.Start(block, r, u);
             if (start != nullptr) segments[count++] = {start + columns.group * inner + begin, panel + (u * units.run + begin) * row};
           }
-          RunMicroKernel(MicroTile<A>{segments, count, depth, step, 1, row, out + r * out_line, stride, piece > 0 || unit > 0}, block.positions, columns.vectors);
+          RunMicroKernel(MicroTile<A>{segments, count, depth, step, 1, row, to + r * to_line, stride, piece > 0 || unit > 0}, block.positions, columns.vectors);
         }
       }
     }
@@ -212,7 +184,7 @@ template <class T>
 void RunDirect(const ConvDesc& conv, const T* source, const T* weights, T* out, Computed<T>* scratch, Workers& workers) {
   using A = Computed<T>;
   const DirectPlan plan(conv, kLanes<A>, sizeof(T) != sizeof(A));
-  const DirectRunner<T> runner{plan, plan.in_place ? reinterpret_cast<const A*>(weights) : scratch, out};
+  const DirectRunner<T> runner{plan, plan.in_place ? reinterpret_cast<const A*>(weights) : scratch, {plan.p, out}};
   const int64_t steps = conv.steps(), grain = std::max<int64_t>(1, 65536 / (steps * 2 * kLanes<A>));
   ForEach(workers, plan.in_place ? 0 : plan.columns.count, grain, [&](int64_t tile) {
     const auto columns = plan.columns.At(tile);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "blocks/kernels/conv/implementations.h"
+#include "blocks/kernels/simd/transpose.h"
 #include "weft/base/divide.h"
 
 namespace weft::kernels {
@@ -65,6 +66,43 @@ class LineBlock {
   const T* source_;
   A* patch_;
   bool copies_ = false;
+};
+
+/// Where the results of a convolution's blocks go.
+template <class T>
+struct OutputLines {
+  using A = gemm::Computed<T>;
+  const ConvDesc& p;
+  T* out;
+
+  bool planes() const { return p.gather.channels_first; }
+  /// Elements from pixel to pixel of the output, from position to position of a line, and from column to column.
+  int64_t pixel_step() const { return planes() ? 1 : p.columns; }
+  int64_t position_step() const { return p.place[2].stride * pixel_step(); }
+  int64_t column_step() const { return planes() ? p.place[0].size * p.place[1].size * p.place[2].size : 1; }
+
+  /// The first position of a block's `r`-th line.
+  T* Line(const LineBlock<T>& block, int64_t r) const {
+    const auto& [depth, height, width] = p.place;
+    const int64_t line = (depth.first + block.d * depth.stride) * height.size + height.first + (block.line + r) * height.stride;
+    const int64_t picture = block.picture * depth.size * height.size * width.size * p.columns;
+    return out + picture + (line * width.size + width.first + block.position * width.stride) * pixel_step();
+  }
+
+  /// A line of sums, `width` of each position, of which `columns` are there.
+  void Store(const A* sums, int64_t width, int64_t columns, int64_t positions, T* to) const {
+    const int64_t stride = position_step();
+    if (planes() && stride == 1) return TransposeMatrix(sums, width, to, column_step(), columns, positions);
+    for (int64_t w = 0; w < positions; ++w, sums += width, to += stride) {
+      if (planes()) {
+        for (int64_t c = 0; c < columns; ++c) to[c * column_step()] = FromVecElement<T>(sums[c]);
+      } else if constexpr (sizeof(T) == sizeof(A)) {
+        std::copy_n(reinterpret_cast<const T*>(sums), columns, to);
+      } else {
+        Narrow(sums, to, columns);
+      }
+    }
+  }
 };
 
 /// Taps whose elements lie side by side in a line, taken together: `count` of them, each a run of `run` elements; unit u starts `across`

@@ -36,6 +36,17 @@ int64_t DirectFilterGradScratch(const ConvDesc& conv);
 template <class T>
 void RunDirectFilterGrad(const ConvDesc& conv, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers);
 
+// ---- winograd.cc, winograd_filter.cc: 3x3 and 5x5 taps of many channels by fewer multiplications (minimal.h) ----
+
+bool TakesWinograd(const ConvDesc& conv);
+int64_t WinogradScratch(const ConvDesc& conv, bool widened);
+template <class T>
+void RunWinograd(const ConvDesc& conv, const T* source, const T* filter, T* out, float* scratch, Workers& workers);
+bool TakesWinogradFilterGrad(const ConvDesc& conv);
+int64_t WinogradFilterGradScratch(const ConvDesc& conv, bool widened);
+template <class T>
+void RunWinogradFilterGrad(const ConvDesc& conv, const T* source, const T* gradient, T* filter, float* scratch, Workers& workers);
+
 // ---- im2col_gemm.cc: patches as a matrix, a tile of positions at a time ----
 
 int64_t Im2ColScratch(const ConvDesc& conv);
