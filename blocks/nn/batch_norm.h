@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 
 #include "blocks/kernels/channel/moments.h"
+#include "blocks/kernels/simd/math_parts.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
@@ -163,8 +164,7 @@ void TwoPasses(RunContext& ctx, const NormCut& norm, auto&& first_pass, auto&& f
 template <class S>
 void ReciprocalDeviations(const S* variance, int64_t count, float epsilon, double* to) {
   for (int64_t i = 0; i < count; ++i) to[i] = static_cast<double>(variance[i]) + static_cast<double>(epsilon);
-  Eigen::Map<Eigen::ArrayXd> all(to, count);
-  all = all.sqrt().inverse();
+  kernels::ReciprocalRoots(to, count);
 }
 
 }  // namespace weft::blocks

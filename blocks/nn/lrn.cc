@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "blocks/gradient_block.h"
+#include "blocks/kernels/simd/math_parts.h"
 #include "blocks/kernels/simd/widen.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
@@ -78,7 +79,11 @@ void ForNorms(const Parameters& p, const auto* x, Workers& workers, auto&& f) {
 
 /// norms to the power of -beta.
 Chunk PowersOf(float beta, const Chunk& norms) {
-  if (beta == 0.5f) return norms.sqrt().inverse();
+  if (beta == 0.5f) {
+    Chunk powers = norms;
+    kernels::ReciprocalRoots(powers.data(), powers.size());
+    return powers;
+  }
   if (beta == 1.0f) return norms.inverse();
   return norms.pow(-beta);
 }

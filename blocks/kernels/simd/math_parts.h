@@ -198,4 +198,12 @@ struct Sqrt {
   static auto One(const auto& a) { return std::sqrt(a); }
 };
 
+/// values[i] = 1 / sqrt(values[i]), rounded as that. (Eigen's square root of whole registers is an approximation, and NaN for infinity.)
+template <ChainElement A>
+void ReciprocalRoots(A* values, int64_t count) {
+  int64_t i = 0;
+  for (; i + kLanes<A> <= count; i += kLanes<A>) StoreVec(values + i, A(1) / Sqrt::Of(LoadVec(values + i)));
+  for (; i < count; ++i) values[i] = A(1) / std::sqrt(values[i]);
+}
+
 }  // namespace weft::kernels

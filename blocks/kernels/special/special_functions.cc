@@ -220,6 +220,22 @@ double ZetaOfPositive(double x, double q, double unit = 1) {
   return sum + std::pow(q / unit, -x) * rest;
 }
 
+/// a^-x - b^-x, also where that is little of either.
+double DifferenceOfPowers(double x, double a, double b) {
+  const double near = std::min(a, b), difference = std::pow(near, -x) * -std::expm1(-x * std::log1p(std::abs(a - b) / near));
+  return a < b ? difference : -difference;
+}
+
+/// Odd x, q < 0 and not whole: the terms at either side of 0 cancel each other, and are added up in pairs.
+double ZetaAcrossZero(double x, double q) {
+  constexpr double kMostPairs = 64;
+  const double below = std::floor(-q) + 1, pairs = std::min(below, kMostPairs), part = std::fmod(-q, 1.0);
+  double sum = pairs == below ? ZetaOfPositive(x, 1 - part + below)
+                              : ZetaOfPositive(x, 1 - part + pairs) - ZetaOfPositive(x, part + pairs) + ZetaOfPositive(x, part + below);
+  for (double i = pairs; i-- > 0;) sum += DifferenceOfPowers(x, 1 - part + i, part + i);
+  return sum;
+}
+
 }  // namespace
 
 double LogGamma(double x) {
@@ -260,9 +276,9 @@ double Zeta(double x, double q) {
   const bool whole = x == std::floor(x) && x != kInfinity, even = whole && std::fmod(x, 2) == 0;
   if (q == std::floor(q)) return even ? kInfinity : kNaN;
   if (!whole) return kNaN;
-  // The terms below 0 are those of positive numbers, with the sign of (-1)^x.
-  const double part = std::fmod(-q, 1.0), below = ZetaOfPositive(x, part) - ZetaOfPositive(x, 1 - q);
-  return ZetaOfPositive(x, 1 - part) + (even ? below : -below);
+  if (!even) return ZetaAcrossZero(x, q);
+  const double part = std::fmod(-q, 1.0);  // the terms below 0 are those of positive numbers
+  return ZetaOfPositive(x, 1 - part) + (ZetaOfPositive(x, part) - ZetaOfPositive(x, 1 - q));
 }
 
 double Igamma(double a, double x) {
