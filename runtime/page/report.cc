@@ -99,8 +99,10 @@ struct FileBytes {
 
   /// How many of them the file has. Where it has the last one, nothing else is read.
   Result<int64_t> Found() const {
-    WEFT_ASSIGN_OR_RETURN(const std::string last, options.read_file(file, offset + count - 1, 1));
-    if (!last.empty()) return count;
+    if (count <= std::numeric_limits<int64_t>::max() - offset) {
+      WEFT_ASSIGN_OR_RETURN(const std::string last, options.read_file(file, offset + count - 1, 1));
+      if (!last.empty()) return count;
+    }
     int64_t done = 0;
     while (done < count) {
       WEFT_ASSIGN_OR_RETURN(const std::string piece, Piece(done));
@@ -119,18 +121,19 @@ Result<Tensor> ReadBinary(const ReadOptions& options, const std::string& file, i
   if (!options.read_file)
     return FailedPrecondition("needs the file '", file, "', but no files can be read here").WithHint("load the page from its folder");
   const auto bytes = CheckedMultiply(shape.count(), static_cast<int64_t>(ElementSize(dtype)));
-  if (!bytes || *bytes > std::numeric_limits<int64_t>::max() - offset)
-    return InvalidArgument("the shape ", shape, " has more bytes than can be counted");
+  if (!bytes) return InvalidArgument("the shape ", shape, " has more bytes than can be counted");
   const FileBytes source{options, file, offset, *bytes};
   const auto too_short = [&](int64_t found) {
     return DataLoss("needs ", *bytes, " bytes from byte ", offset, " of '", file, "' for ", dtype, " ", shape, ", found ", found)
         .WithHint("the file was cut off, or belongs to another version of the page");
   };
+  const std::shared_ptr<MemoryBudget> budget = CallLimit::budget();
+  WEFT_RETURN_IF_ERROR(MemoryCharge(budget).Hold(*bytes));  // for a moment: what has no room is not asked for
   if (*bytes > kFilePiece) {  // a shape may say any number: much memory is taken only for what the file has
     WEFT_ASSIGN_OR_RETURN(const int64_t found, source.Found());
     if (found < *bytes) return too_short(found);
   }
-  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape, CallLimit::budget()));
+  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape, budget));
   auto* const to = static_cast<char*>(tensor.data());
   int64_t done = 0;
   do {
