@@ -156,7 +156,8 @@ std::string UnfinishedName(std::string_view name, std::string_view purpose) {
 }
 
 NewFile::NewFile(NewFile&& other) noexcept
-    : folder_(std::move(other.folder_)), file_(std::move(other.file_)), name_(std::move(other.name_)), beside_(std::move(other.beside_)) {}
+    : folder_(std::move(other.folder_)), file_(std::move(other.file_)), name_(std::move(other.name_)), beside_(std::move(other.beside_)),
+      permissions_(other.permissions_) {}
 
 NewFile::~NewFile() {
   // While the lock is held: without it, another writer may have made its file of that name.
@@ -197,10 +198,19 @@ bool NewFile::RemoveLeftover() const {
   return LockAtOnce(left) == 0 && IsBeside(left.number()) && Remove(folder_, beside_);
 }
 
-int NewFile::Create(Descriptor folder, std::string name) {
-  folder_ = std::move(folder);
-  name_ = std::move(name);
-  if (name_.empty() || name_ == "." || name_ == ".." || name_.find('/') != std::string::npos) return EISDIR;
+/// What is to be replaced: 0, or an errno where it is to stay.
+int NewFile::LookAtOld() {
+  struct stat old {};
+  if (Uninterrupted([&] { return ::fstatat(folder_.number(), name_.c_str(), &old, AT_SYMLINK_NOFOLLOW); }) != 0) return errno == ENOENT ? 0 : errno;
+  if (S_ISDIR(old.st_mode)) return EISDIR;
+  if (S_ISLNK(old.st_mode)) return 0;
+  if (!S_ISREG(old.st_mode)) return EOPNOTSUPP;
+  if (Uninterrupted([&] { return ::faccessat(folder_.number(), name_.c_str(), W_OK, AT_EACCESS); }) != 0) return errno;
+  permissions_ = static_cast<int>(old.st_mode & 07777);
+  return 0;
+}
+
+int NewFile::MakeNew() {
   for (int writer = 0; writer < kMostWriters; ++writer) {
     beside_ = UnfinishedName(name_, Cat(writer));  // files whose names have the same hash only share the names beside them
     if (MakeBeside()) return 0;
@@ -210,6 +220,17 @@ int NewFile::Create(Descriptor folder, std::string name) {
     if (errno != EEXIST) return errno;
   }
   return EBUSY;
+}
+
+int NewFile::Create(Descriptor folder, std::string name) {
+  folder_ = std::move(folder);
+  name_ = std::move(name);
+  if (name_.empty() || name_ == "." || name_ == ".." || name_.find('/') != std::string::npos) return EISDIR;
+  if (const int error = LookAtOld()) return error;
+  if (const int error = MakeNew()) return error;
+  // (Of another's file, or where the file system has none, they are those of a new one.)
+  if (permissions_ >= 0) (void)Uninterrupted([&] { return ::fchmod(file_.number(), static_cast<mode_t>(permissions_)); });
+  return 0;
 }
 
 int NewFile::Write(const void* data, size_t size) {

@@ -22,6 +22,7 @@ Code CodeOfErrno(int error) {
     case ENFILE: return Code::kResourceExhausted;
     case ENOTDIR:
     case EISDIR:
+    case EOPNOTSUPP:  // also a device or pipe where a file is to be replaced
     case EBUSY: return Code::kFailedPrecondition;
     case ENAMETOOLONG:
     case EINVAL: return Code::kInvalidArgument;

@@ -112,6 +112,13 @@ TEST_CASE("--save-state and --load-state keep the state of a page", "[cli]") {
   CHECK(RunWeft({"run", page, "--load-state", page}).status == 1);
   // What would fail after a long run is refused before it.
   CHECK_THAT(RunWeft({"run", page, "--save-state", place.Path("no/state")}).err, Contains("there is no folder"));
+  CHECK_THAT(RunWeft({"run", page, "--save-state", "/dev/null"}).err, Contains("'/dev/null' is a device or pipe"));
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+  for (const char* option : {"--save-state", "--results"}) {
+    const std::string own = place.Write("own.json", kCounter);
+    CHECK_THAT(RunWeft({"run", own, option, own}).err, Contains("it is the page that is run"));
+    CHECK(kit::FileBytes(own) == kCounter);
+  }
 }
 
 TEST_CASE("--quiet draws no plot, and --plot-log has a logarithmic axis", "[cli]") {

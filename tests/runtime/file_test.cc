@@ -52,6 +52,21 @@ std::string LeftBehind(const fs::path& folder, const std::string& name) {
   return "";
 }
 
+TEST_CASE("A new file has the permissions of the old one; what is no file, or may not be written, stays", "[files]") {
+  const TempFolder folder;
+  const fs::path secret = folder.Write("secret", "old"), fixed = folder.Write("fixed", "old");
+  REQUIRE(::chmod(secret.c_str(), 0600) == 0);
+  REQUIRE(Put(folder.path(), "secret", "new") == 0);
+  struct stat info {};
+  REQUIRE(::stat(secret.c_str(), &info) == 0);
+  CHECK((info.st_mode & 07777) == 0600);
+  REQUIRE(::mkfifo((folder.path() / "pipe").c_str(), 0600) == 0);
+  CHECK(Put(folder.path(), "pipe", "new") == EOPNOTSUPP);
+  CHECK(fs::is_fifo(folder.path() / "pipe"));
+  REQUIRE(::chmod(fixed.c_str(), 0444) == 0);
+  if (::access(fixed.c_str(), W_OK) != 0) CHECK(Put(folder.path(), "fixed", "new") == EACCES);  // root may always
+}
+
 TEST_CASE("A new file is there as a whole or not at all", "[files]") {
   const TempFolder folder;
   folder.Write("x", "old");

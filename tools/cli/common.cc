@@ -184,22 +184,32 @@ Result<fs::file_type> TypeAt(const fs::path& place, const std::string& path) {
 /// Whether a device or pipe is there, which is written to and not replaced.
 bool IsSpecial(fs::file_type type) { return type != fs::file_type::not_found && type != fs::file_type::regular; }
 
+Status CheckAccess(const fs::path& place, const std::string& path) {
+  while (::access(place.c_str(), W_OK) != 0) {
+    if (errno != EINTR) return CannotWrite(path, errno);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::string> WritableFile(const std::string& path) {
   if (path.empty()) return InvalidArgument("cannot write '': the name is empty");
   std::error_code error;
+  // (A pipe behind /dev/stdout has no place of its own.)
+  WEFT_ASSIGN_OR_RETURN(const fs::file_type named, TypeAt(path, path));
+  if (IsSpecial(named) && named != fs::file_type::directory) {
+    WEFT_RETURN_IF_ERROR(CheckAccess(path, path));
+    return path;
+  }
   const fs::path target = Asked(error, [&](std::error_code& failed) { return fs::weakly_canonical(fs::absolute(path, failed), failed); });
   if (error) return CannotWrite(path, error.value());
-  WEFT_ASSIGN_OR_RETURN(const fs::file_type there, TypeAt(target, path));
-  if (there == fs::file_type::directory) return InvalidArgument("cannot write '", path, "': it is a folder");
+  if (named == fs::file_type::directory) return InvalidArgument("cannot write '", path, "': it is a folder");
   const fs::path folder = target.parent_path();
   WEFT_ASSIGN_OR_RETURN(const fs::file_type beside, TypeAt(folder, path));
   if (beside == fs::file_type::not_found) return NotFound("cannot write '", path, "': there is no folder '", folder.string(), "'");
-  const fs::path& written = IsSpecial(there) ? target : folder;
-  while (::access(written.c_str(), W_OK) != 0) {
-    if (errno != EINTR) return CannotWrite(path, errno);
-  }
+  WEFT_RETURN_IF_ERROR(CheckAccess(folder, path));
+  if (named == fs::file_type::regular) WEFT_RETURN_IF_ERROR(CheckAccess(target, path));
   return target.string();
 }
 

@@ -2,6 +2,7 @@
 #include <sys/ioctl.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <mutex>
 
@@ -140,7 +141,17 @@ int Finish(const RunCommand& command, const PageRun& page, const Recorder& recor
 /// What would fail after a long run is refused before it.
 Status CheckFiles(const RunCommand& command) {
   for (const std::string& file : {command.results, command.plot_file, command.save_state}) {
-    if (!file.empty()) WEFT_RETURN_IF_ERROR(WritableFile(file).status());
+    if (file.empty()) continue;
+    WEFT_RETURN_IF_ERROR(WritableFile(file).status());
+    std::error_code error;
+    if (std::filesystem::equivalent(file, command.page.page, error)) {
+      return InvalidArgument("cannot write '", file, "': it is the page that is run").WithHint("give another name");
+    }
+  }
+  std::error_code error;
+  const std::string& state = command.save_state;
+  if (std::filesystem::exists(state, error) && !std::filesystem::is_regular_file(state, error)) {
+    return InvalidArgument("--save-state: '", state, "' is a device or pipe, and a file is needed");
   }
   return {};
 }

@@ -50,8 +50,9 @@ bool IsUnfinished(std::string_view name);
 std::string UnfinishedName(std::string_view name, std::string_view purpose);
 
 /// A file that takes the place of another all at once, when Commit succeeds; until then, and on any failure, that one stays. It is written
-/// beside it under a name of its own that begins with a dot, always as a new file: nothing that is there is followed or overwritten. It
-/// holds a lock; one without a lock was left behind by a process that was killed, and goes when the next file of that name is written.
+/// beside it under a name of its own that begins with a dot, always as a new file: nothing that is there is followed or overwritten. It has
+/// the permissions of the file in whose place it comes; what is no regular file, or may not be written, stays (EOPNOTSUPP, EACCES). It holds
+/// a lock; one without a lock was left behind by a process that was killed, and goes when the next file of that name is written.
 /// Functions give 0 or an errno. Used by one thread.
 class NewFile {
  public:
@@ -67,12 +68,15 @@ class NewFile {
   int Commit();
 
  private:
+  int LookAtOld();
+  int MakeNew();
   bool MakeBeside();
   bool RemoveLeftover() const;
   bool IsBeside(int file) const;
 
   Descriptor folder_, file_;
   std::string name_, beside_;
+  int permissions_ = -1;  // of what it replaces; negative: nothing is there
 };
 
 }  // namespace weft
