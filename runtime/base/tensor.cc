@@ -122,7 +122,7 @@ void AppendElement(std::string& out, const Tensor& tensor, int64_t i) {
     } else if constexpr (ShortFloat<T>) {
       AppendText(out, static_cast<float>(value));
     } else if constexpr (Complex<T>) {
-      out += Cat(value.real(), std::signbit(value.imag()) ? "" : "+", value.imag(), "j");
+      out += Cat(value.real(), std::signbit(value.imag()) && !std::isnan(value.imag()) ? "" : "+", value.imag(), "j");
     } else {
       AppendText(out, value);
     }

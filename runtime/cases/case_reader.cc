@@ -45,6 +45,7 @@ class JsonNode {
   bool is_object() const { return value().kind == Kind::kObject; }
 
   void Error(Status status) const { report_.Error(Status(status.code(), status.message()).WithPage(file_).WithPointer(pointer_ + status.place().pointer)); }
+  void Warning(Status status) const { report_.Warning(std::move(status).WithPage(file_).WithPointer(pointer_)); }
   bool Needs(bool right, std::string_view needed) const {
     if (!right) Error(InvalidArgument("needs ", needed, ", found ", KindOf(value())));
     return right;
@@ -220,6 +221,9 @@ void ReadCase(const JsonNode& node, TestCase& test) {
   ReadLimits(node, test.limits);
   if (!test.is_page() && test.block.empty()) node.Error(InvalidArgument("needs a page, or a block in the file"));
   if (test.is_page() && test.steps.empty() && !test.expected.error) node.Error(InvalidArgument("needs steps"));
+  if (!test.is_page() && !node.has("outputs") && !node.has("error")) {
+    node.Warning(InvalidArgument("the case has neither outputs nor an error: it tests only that the block runs"));
+  }
   if (!test.is_page() && !test.steps.empty()) node.Error(InvalidArgument("needs a page for its steps"));
 }
 

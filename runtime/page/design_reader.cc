@@ -110,6 +110,9 @@ class DesignReader {
     }
     page_.complete = true;
     Visit(root);
+    if (page_.blocks.empty() && links_.empty() && widgets_.empty() && !of_editor_) {
+      return report_.Error(InvalidArgument("needs a design page of enuSpace, found a picture: it has neither blocks nor wires"), "");
+    }
     for (size_t i = 0; i < links_.size(); ++i) AddLink(links_[i], Cat("/pg-link/", i));
     page_.has_layout = !page_.layout.empty();
     importer_.Finish();
@@ -140,6 +143,7 @@ class DesignReader {
       const std::string_view name = node.name();
       if (name == "use") Use(node, origin);
       if (name == "pg-link") links_.push_back(node);
+      of_editor_ = of_editor_ || name.starts_with("pg-") || (node == root && IsOfEditor(root));
       if (node.first_child()) {
         node = node.first_child();
         offsets.push_back(origin);
@@ -152,6 +156,13 @@ class DesignReader {
       if (node == root) return;
       node = node.next_sibling();
     }
+  }
+
+  static bool IsOfEditor(const pugi::xml_node& root) {
+    return std::ranges::any_of(root.attributes(), [](const pugi::xml_attribute& attribute) {
+      const std::string_view name = attribute.name();
+      return name.starts_with("pg-") || name.starts_with("enuspace-");
+    });
   }
 
   void Use(const pugi::xml_node& use, Point origin) {
@@ -215,6 +226,7 @@ class DesignReader {
   std::vector<pugi::xml_node> links_;
   std::map<std::string, size_t> blocks_;
   std::set<std::string> widgets_;  // <use> elements that are no blocks
+  bool of_editor_ = false;         // the document has elements or attributes that enuSpace alone writes
 };
 
 }  // namespace

@@ -33,6 +33,7 @@ class WeftReader : public JsonSink {
     report_.EndBlock(id_);
     if (page_has_.newer) return;
     if (complete && page_has_.object) {
+      if (!page_has_.blocks && ReadsAsOther()) return;
       if (!page_has_.version) Error(InvalidArgument("a page needs the key \"weft\" with the number of its format").WithHint("add \"weft\": 1"));
       if (!page_has_.blocks) Error(InvalidArgument("a page needs the key \"blocks\" with a list of blocks"));
     }
@@ -72,6 +73,8 @@ class WeftReader : public JsonSink {
 
   PageBlock& block() { return page_.blocks.back(); }
   void Error(Status status);
+  void WarnOfKey();
+  bool ReadsAsOther();
   void WrongKind(std::string_view needed, std::string_view found) { Error(InvalidArgument("needs ", needed, ", found ", found)); }
   static std::string_view Name(bool object) { return object ? "an object" : "an array"; }
 
@@ -116,6 +119,24 @@ void WeftReader::Error(Status status) {
   if ((state_ == State::kInputs || state_ == State::kInputList) && !block().inputs.empty()) block().inputs.back().faulty = true;
 }
 
+/// Keys of blocks that are not known are kept, for other programs: but one that is mistyped changes what the page computes.
+void WeftReader::WarnOfKey() {
+  constexpr size_t kLongest = 12, kShortest = 4;
+  if (key_.size() < kShortest || key_.size() > kLongest) return;
+  const std::string meant = DidYouMean(key_, std::array<std::string_view, 3>{"block", "attrs", "inputs"});
+  if (meant.empty()) return;
+  report_.Warning(InvalidArgument("the key '", key_, "' means nothing here; it is kept").WithHint(meant), walk_.pointer());
+}
+
+/// Tells of files that other commands read.
+bool WeftReader::ReadsAsOther() {
+  const auto has = [&](std::string_view key) { return page_.extra.find(Cat("\"", key, "\"")) != std::string::npos; };
+  const bool grid = has("sweep"), cases = has("cases");
+  if (grid) Error(InvalidArgument("needs a page, found the grid of a sweep").WithHint("weft sweep runs it"));
+  else if (cases) Error(InvalidArgument("needs a page, found test cases of blocks").WithHint("weft test runs them"));
+  return grid || cases;
+}
+
 void WeftReader::Version(const JsonScalar& value) {
   page_has_.version = true;
   if (value.kind != JsonScalar::Kind::kUnsigned || value.unsigned_value == 0) {
@@ -149,6 +170,7 @@ void WeftReader::PageScalar(JsonScalar& value) {
 void WeftReader::BlockScalar(JsonScalar& value) {
   if (key_ == "inputs") return WrongKind("an object of ports", KindName(value));
   if (key_ != "id" && key_ != "block" && key_ != "attrs") {
+    WarnOfKey();
     record_.text.Scalar(value);
     after_ = State::kBlock;
     return EndRecord();
@@ -290,6 +312,7 @@ void WeftReader::StartBlockMember(bool object) {
     WrongKind(key_ == "inputs" ? "an object of ports" : key_ == "attrs" ? "a string or an object" : "a string", Name(object));
     Skip(State::kBlock);
   } else {
+    WarnOfKey();
     BeginRecord(State::kRecord, State::kBlock, object);
   }
 }

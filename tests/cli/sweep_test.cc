@@ -387,5 +387,19 @@ TEST_CASE("results become a table and a plot", "[sweep]") {
   CHECK_THAT(RunWeft({"sweep", grid, "--status", "--plot", "y.z", "--over", "scaled.x"}).err, Contains("no parameter 'scaled.x'"));
 }
 
+TEST_CASE("what would fail after a sweep is refused before it", "[sweep]") {
+  const SweepPlace place;
+  const std::string grid = place.Grid(R"({"set": "x.value", "values": [1, 2]}, {"set": "scaled.y", "values": [1, 10]})");
+  const ProgramResult plot = RunWeft({"sweep", grid, "--plot", "y.z"}), table = RunWeft({"sweep", grid, "--table", place.Path("no/t.csv")});
+  CHECK(plot.status == 2);
+  CHECK_THAT(plot.err, Contains("--plot needs --over"));
+  CHECK(table.status == 1);
+  CHECK_THAT(table.err, Contains("there is no folder"));
+  const ProgramResult point = RunWeft({"sweep", grid, "--point", "-1"});
+  CHECK(point.status == 2);
+  CHECK_THAT(point.err, Contains("needs a number, 0 or more, found '-1'"));
+  CHECK_FALSE(std::filesystem::exists(place.path() / "g.sweep.jsonl"));
+}
+
 }  // namespace
 }  // namespace weft

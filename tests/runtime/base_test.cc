@@ -156,6 +156,7 @@ TEST_CASE("tensors share, clone and print their elements", "[base]") {
   CHECK(ToString(rows, 3) == "DT_FLOAT [4611686018427387904,0] {{},{},{},...}");
   CHECK(ToString(Tensor::Allocate(DType::kFloat, Shape{2, 0}).value(), 3) == "DT_FLOAT [2,0] {{},{}}");
   CHECK(ElementText(Tensor::Scalar(complex64(1, -2)), 0) == "1-2j");
+  CHECK(ElementText(Tensor::Scalar(complex64(1, -NAN)), 0) == "1+nanj");
   CHECK(ElementText(Tensor::Scalar(half(0.5f)), 0) == "0.5");
   CHECK(ElementText(Tensor::Scalar(true), 0) == "true");
   CHECK(reinterpret_cast<uintptr_t>(tensor.data()) % 64 == 0);

@@ -185,7 +185,13 @@ TEST_CASE("Design pages: faults", "[page]") {
   CHECK(Finding(ReadText("<svg><use type=\"tensorflow\"/></svg>", "p.svg")) == "invalid_argument /use/0 : a block needs an id");
   CHECK(Finding(ReadText("<svg><pg-link from-id=\"a\" to-id=\"b\" param-to=\"x\"/></svg>", "p.svg")) ==
         "not_found /pg-link/0 b.x: a wire leads from 'a' to 'b', which does not exist");
-  std::string deep = "<svg>";
+  for (const char* picture : {"<svg/>", "<svg><g><path d=\"M0 0\"/></g><use xlink:href=\"#path\"/></svg>"}) {
+    const bool has_widget = std::string_view(picture).find("<use") != std::string_view::npos;
+    CHECK(Finding(ReadText(picture, "p.svg")) ==
+          (has_widget ? "none" : "invalid_argument  : needs a design page of enuSpace, found a picture: it has neither blocks nor wires"));
+  }
+  CHECK_FALSE(ReadText("<svg pg-xcenter=\"0.00\"></svg>", "p.svg").diagnostics.has_errors());  // a page that has no block yet
+  std::string deep = "<svg pg-xcenter=\"0.00\">";
   for (int i = 0; i < 100000; ++i) deep += "<g>";
   CHECK(ReadText(deep, "p.svg").diagnostics.has_errors());
   for (int i = 0; i < 100000; ++i) deep += "</g>";

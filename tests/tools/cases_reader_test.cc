@@ -131,6 +131,12 @@ TEST_CASE("values are compared within their tolerance", "[case-files]") {
   CHECK(!differs(Tensor::Of<String>({"a"}), Tensor::Of<String>({"b"})).empty());
   CHECK(differs(Tensor::Of<float>({1}), Tensor::Of<double>({1})) == "needs DT_DOUBLE, got DT_FLOAT");
   CHECK(differs(Tensor::Of<float>({1}), Tensor::Scalar(1.0f)) == "needs the shape [], got [1]");
+  // Infinities of complex numbers are compared part by part.
+  const float inf = INFINITY;
+  const auto complex_of = [](complex64 value) { return Tensor::Scalar(value); };
+  CHECK(differs(complex_of({inf, 1.0000001f}), complex_of({inf, 1})).empty());
+  CHECK_FALSE(differs(complex_of({inf, 2}), complex_of({inf, 1})).empty());
+  CHECK_FALSE(differs(complex_of({-inf, 1}), complex_of({inf, 1})).empty());
   CHECK(Difference(Tensor::Of<float>({1}), {DType::kFloat, Shape{1}, {}}, tolerance).empty());
   CHECK(BeyondLimits(Tensor::Of<float>({0, 1}), {0.0, 1.0, {}, {}}).empty());
   CHECK(!BeyondLimits(Tensor::Of<float>({0, 2}), {0.0, 1.0, {}, {}}).empty());

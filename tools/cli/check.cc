@@ -130,7 +130,8 @@ int RunConvert(const ConvertOptions& options) {
     if (loaded.document == nullptr || found.status.phase() == Phase::kLoad) read.Add(found.severity, found.status);
     else others += found.severity == Severity::kError;
   }
-  Report(read, options.json);
+  // (On standard output the page stands alone.)
+  Report(read, options.json && (read.has_errors() || options.out != "-"));
   if (read.has_errors()) return kFailed;
   if (!options.json) NoteFaults(options.in, others);
   std::string text = loaded.document->Write();

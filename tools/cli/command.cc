@@ -72,6 +72,15 @@ Option& Option::Bytes() {
   return *this;
 }
 
+Option& Option::Index() {
+  auto check = [](std::string& text) {
+    const bool digits = !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string::npos;
+    return digits ? std::string() : Cat("needs a number, 0 or more, found '", text, "'");
+  };
+  option_->check(CLI::Validator(check, ""));
+  return *this;
+}
+
 Option& Option::CountOfRuns() {
   auto check = [](std::string& text) {
     bool digits = !text.empty() && text.size() <= 18 && text[0] != '0' && text.find_first_not_of("0123456789") == std::string::npos;

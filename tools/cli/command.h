@@ -43,6 +43,8 @@ class Option {
   Option& Bytes();
   /// A number of runs, 1 or more. Numbers too large for the type are errors; CLI11 alone would clamp them.
   Option& CountOfRuns();
+  /// A whole number, 0 or more.
+  Option& Index();
   /// A file name with one of these extensions.
   Option& EndsIn(std::vector<std::string> endings);
   /// A file for an SVG picture: names that end as another kind of file are refused.

@@ -140,7 +140,23 @@ Status RunMissing(const SweepCommand& command, const Grid& grid, const SweepId& 
   return RunPoints(command, grid, id, missing, memory, journal, progress);
 }
 
+/// What would fail after a long sweep is refused before it.
+int CheckResults(const SweepCommand& command, const Grid& grid) {
+  if (!command.plot.empty()) {
+    if (const Status wrong = CheckAxes(grid, {command.plot, command.over, command.by}); !wrong.ok()) {
+      Report(wrong, false);
+      return kWrongUse;
+    }
+  }
+  for (const std::string& file : {command.table, command.plot_file}) {
+    const Status status = file.empty() ? Status() : WritableFile(file).status();
+    if (!status.ok()) return Fail(status);
+  }
+  return kOk;
+}
+
 int RunSweep(const SweepCommand& command, const Grid& grid, const std::vector<PointRange>& ranges, bool part) {
+  if (const int wrong = CheckResults(command, grid); wrong != kOk) return wrong;
   auto id = FindId(grid);
   if (!id.ok()) return Fail(id.status());
   const bool output = command.journal == "-";
@@ -225,7 +241,7 @@ void AddPointOptions(Command& command, SweepCommand& options) {
                                  "this process and writes their lines to standard output")
                             .Type("POINTS")
                             .NotEmpty();
-  const Option point = command.Add("--point", options.point, "Only this").Type("K").Excludes(points);
+  const Option point = command.Add("--point", options.point, "Only this").Type("K").Index().Excludes(points);
   command.AddFlag("--count", options.count, "Print how many points there are, and run nothing");
   command.AddFlag("--list", options.list, "Print the points, a JSON line each, and run nothing");
   command.AddFlag("--status", options.status, "Print how far the sweep is, and run nothing; with --table and --plot of what there is");

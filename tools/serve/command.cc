@@ -106,6 +106,9 @@ void Print(const ServeOptions& options, const serve::ServerOptions& server, cons
   if (!IsLoopback(options.listen) && options.cert.empty()) {
     std::cerr << "weft: warning: whoever sees the traffic of " << options.listen << " can read the token and do all that this server does; --cert and --key encrypt it\n";
   }
+  if (options.host_names.empty() && (options.listen == "0.0.0.0" || options.listen == "::")) {
+    std::cerr << "weft: note: other machines reach it by the names that --host-name gives; there is none\n";
+  }
   std::cerr << (options.edits ? "Editing " : "Serving ") << server.folder << (server.open.empty() ? "" : "/" + server.open)
             << (options.read_only ? ", read only" : "") << ". Ctrl-C ends it.\n";
   std::cout << address << std::endl;
@@ -184,7 +187,7 @@ int Serve(const ServeOptions& options) {
 
 void AddTo(Command& command, ServeOptions& options) {
   command.Add("--port", options.port, "Port to listen on; 0: a free one").Between(0, 65535).ShowDefault();
-  command.Add("--listen", options.listen, "Address to listen on").ShowDefault();
+  command.Add("--listen", options.listen, "Address to listen on; of 0.0.0.0 other machines need a --host-name").ShowDefault();
   command.Add("--host-name", options.host_names, "A name by which the server may be called besides; may be given again").TakesOne().Repeated();
   command.Add("--cert", options.cert, "Certificate chain for TLS (PEM)").Type("FILE");
   command.Add("--key", options.key, "Its private key (PEM)").Type("FILE");

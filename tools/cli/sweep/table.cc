@@ -138,6 +138,11 @@ Result<const Axis*> FindAxis(const Grid& grid, const std::string& name, const ch
 
 }  // namespace
 
+Status CheckAxes(const Grid& grid, const PlotRequest& request) {
+  WEFT_RETURN_IF_ERROR(FindAxis(grid, request.over, "--over").status());
+  return request.by.empty() ? Status() : FindAxis(grid, request.by, "--by").status();
+}
+
 Result<SweepPlot> SweepPlot::Of(const SweepTable& table, const PlotRequest& request) {
   WEFT_ASSIGN_OR_RETURN(const Axis* over, FindAxis(table.grid_, request.over, "--over"));
   const Axis* by = nullptr;

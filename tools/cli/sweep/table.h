@@ -36,6 +36,9 @@ struct PlotRequest {
   std::string over, by;    // parameters; `over` may be empty where there is one alone, `by` always
 };
 
+/// Whether the grid has the parameters: not_found, or invalid_argument where one needs to be named.
+Status CheckAxes(const Grid& grid, const PlotRequest& request);
+
 /// A result over a parameter: a line for each value of another one, or the median of all other points with the lowest and the highest.
 class SweepPlot {
  public:
