@@ -192,9 +192,9 @@ void CheckConvolution(const Geometry& g) {
 }
 
 TEST_CASE("Convolutions are computed by the implementation that their shape chooses", "[convolution]") {
-  const auto desc = [](int64_t batch, int64_t channels, int64_t taps, int64_t groups, bool first) {
-    const kernels::ConvAxis axis{28, 28, taps, 1, -(taps / 2), 1};
-    const kernels::OutputAxis place{28, 0, 1};
+  const auto desc = [](int64_t batch, int64_t channels, int64_t taps, int64_t groups, bool first, int64_t size = 28) {
+    const kernels::ConvAxis axis{size, size, taps, 1, -(taps / 2), 1};
+    const kernels::OutputAxis place{size, 0, 1};
     return kernels::ConvDesc{{first, batch, channels, {kernels::ConvAxis{}, axis, axis}}, groups, 64, {kernels::OutputAxis{}, place, place}};
   };
   kernels::ConvDesc depthwise_planes = desc(2, 64, 3, 64, true);
@@ -206,6 +206,7 @@ TEST_CASE("Convolutions are computed by the implementation that their shape choo
   CHECK(in_float(desc(2, 32, 5, 1, true)) == "winograd");
   CHECK(in_float(desc(2, 4, 3, 1, false)) == "direct");  // too few channels to make points for
   CHECK(in_float(desc(2, 32, 7, 1, false)) == "direct");
+  CHECK(in_float(desc(2, 32, 3, 1, false, 13)) == "direct");  // too few positions of a picture to make points of the filter for
   CHECK(desc(2, 32, 3, 1, false).implementation() == "direct");
   CHECK(desc(2, 32, 3, 1, true).implementation() == "direct");
   CHECK(desc(2, 32, 1, 1, true).implementation() == "im2col");
@@ -263,15 +264,15 @@ TEST_CASE("Convolutions of long lines, which are read in place but for their edg
 
 TEST_CASE("Convolutions by minimal filtering", "[convolution]") {
   const Geometry geometries[] = {
-      {.picture = {2, 8, 8, 16}, .taps = {3, 3}, .columns = 16},
-      {.picture = {3, 13, 15, 17}, .taps = {3, 3}, .columns = 41},  // half tiles at both ends, registers that are not full
-      {.picture = {1, 12, 10, 35}, .taps = {5, 5}, .columns = 70},
-      {.picture = {2, 15, 14, 20}, .taps = {5, 5}, .columns = 18, .same = false},
+      {.picture = {2, 14, 14, 16}, .taps = {3, 3}, .columns = 16},
+      {.picture = {3, 15, 15, 17}, .taps = {3, 3}, .columns = 41},  // half tiles at both ends, registers that are not full
+      {.picture = {1, 12, 18, 35}, .taps = {5, 5}, .columns = 70},
+      {.picture = {2, 19, 18, 20}, .taps = {5, 5}, .columns = 18, .same = false},
       {.picture = {1, 9, 150, 18}, .taps = {3, 3}, .columns = 20},   // strips of a line
-      {.picture = {1, 9, 9, 16}, .taps = {3, 3}, .columns = 300},    // columns in parts
+      {.picture = {1, 9, 23, 16}, .taps = {3, 3}, .columns = 300},    // columns in parts
       {.picture = {5, 33, 35, 16}, .taps = {3, 3}, .columns = 90},   // by the filter: shares of blocks
       {.picture = {4, 17, 18, 17}, .taps = {5, 5}, .columns = 70},
-      {.picture = {1, 60, 9, 24}, .taps = {5, 5}, .columns = 24, .stride = 2},  // of the gradient one phase in four
+      {.picture = {1, 60, 18, 24}, .taps = {5, 5}, .columns = 24, .stride = 2},  // of the gradient one phase in four
   };
   for (const Geometry& g : geometries) CheckConvolution<float>(g);
   CheckConvolution<half>(geometries[1]);
@@ -331,7 +332,7 @@ TEST_CASE("Convolutions of volumes with the channels first", "[convolution]") {
 
 TEST_CASE("Infinities and sums that overflow reach the positions whose taps read them, and no others", "[convolution]") {
   for (const int64_t channels : {4, 16}) {  // plain sums; minimal filtering
-    const Geometry g{.picture = {2, 8, 20, channels}, .taps = {3, 3}, .columns = 40};
+    const Geometry g{.picture = {2, 10, 20, channels}, .taps = {3, 3}, .columns = 40};
     Tensor picture = Whole<float>(g.picture_shape(), 1), filter = Whole<float>(g.filter_shape(), 2);
     for (float& value : filter.values<float>()) value += 3.0f;
     const auto run = [&] {
@@ -344,7 +345,7 @@ TEST_CASE("Infinities and sums that overflow reach the positions whose taps read
       picture.values<float>()[static_cast<size_t>((4 * 20 + 19) * channels)] = large;
       const Tensor outputs = run();
       const auto found = outputs.values<float>(), before = finite.values<float>();
-      for (int64_t h = 0; h < 8; ++h) {
+      for (int64_t h = 0; h < 10; ++h) {
         for (int64_t w = 0; w < 20; ++w) {
           const bool reached = std::abs(h - 4) <= 1 && w >= 18;
           INFO(channels << " channels, " << large << ", at " << h << ", " << w);
@@ -353,7 +354,7 @@ TEST_CASE("Infinities and sums that overflow reach the positions whose taps read
           if (!reached) CHECK(found[at] == before[at]);
         }
       }
-      CHECK(std::equal(found.begin() + 8 * 20 * 40, found.end(), before.begin() + 8 * 20 * 40));  // the other picture
+      CHECK(std::equal(found.begin() + 10 * 20 * 40, found.end(), before.begin() + 10 * 20 * 40));  // the other picture
     }
   }
 }

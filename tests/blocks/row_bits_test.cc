@@ -148,6 +148,11 @@ std::vector<RowBlock> Convolutions() {
     all.push_back(Conv("Conv3DBackpropInputV2", kSame3, {1, 1, 1, 700}, {1, 1, 1, channels, 700}, {1, 1, 1, channels}));
     all.push_back(Conv("Conv3DBackpropInputV2", kSame3, {2, 2, 2, 24}, {3, 3, 3, channels, 24}, {2, 2, 2, channels}));
   }
+  for (const int64_t taps : {3, 5}) {  // tiles of two by two positions
+    all.push_back(Conv("Conv2D", kSame, {15, 14, 20}, {taps, taps, 20, 40}));
+    all.push_back(Conv("Conv2D", kSamePlanes, {20, 15, 14}, {taps, taps, 20, 40}));
+    all.push_back(Conv("Conv2DBackpropInput", kSame, {14, 15, 40}, {taps, taps, 20, 40}, {14, 15, 20}));
+  }
   all.push_back(Conv("Conv2D", kValid, {1, 1, 700}, {1, 1, 700, 641}));  // more columns than a tile has, and one
   for (const int64_t each : {1, 3}) {
     all.push_back(Conv("DepthwiseConv2dNative", kValid, {1, 331, 2}, {1, 330, 2, each}));

@@ -157,7 +157,7 @@ uint64_t xml_asked = 0, xml_fails = 0;
 
 TEST_CASE("A design page for which the XML parser lacks memory is no broken page", "[memory]") {
   const OwnedRuntime runtime = OpenRuntime();
-  const std::string text = "<svg xmlns=\"http://www.w3.org/2000/svg\"><g id=\"" + std::string(100, 'x') + "\"/></svg>";
+  const std::string text = "<svg xmlns=\"http://www.w3.org/2000/svg\" pg-xcenter=\"0.00\"><g id=\"" + std::string(100, 'x') + "\"/></svg>";
   pugi::set_memory_management_functions([](size_t size) { return ++xml_asked == xml_fails ? nullptr : std::malloc(size); }, std::free);
   weft_status status = WEFT_OK;
   for (xml_fails = 1; xml_fails < 10; ++xml_fails) {

@@ -213,6 +213,12 @@ Result<std::string> WritableFile(const std::string& path) {
   return target.string();
 }
 
+Status CheckReplaceable(const std::string& path) {
+  WEFT_RETURN_IF_ERROR(WritableFile(path).status());
+  WEFT_ASSIGN_OR_RETURN(const fs::file_type there, TypeAt(path, path));
+  return IsSpecial(there) ? InvalidArgument("'", path, "' is a device or pipe, and a file is needed") : Status();
+}
+
 Status WriteFile(const std::string& path, std::string_view bytes) {
   WEFT_ASSIGN_OR_RETURN(std::string target, WritableFile(path));
   WEFT_ASSIGN_OR_RETURN(const fs::file_type there, TypeAt(target, path));

@@ -51,6 +51,8 @@ Result<std::ifstream> OpenFile(const std::string& path);
 /// The file that a write to `path` is about: links are followed. Tells before a long run what would fail after it: invalid_argument for
 /// a folder, not_found where the folder to hold it is missing, permission_denied.
 Result<std::string> WritableFile(const std::string& path);
+/// The same of a file that is only ever replaced: invalid_argument for a device or pipe, too.
+Status CheckReplaceable(const std::string& path);
 /// All of standard input.
 Result<std::string> ReadStandardInput();
 /// Writes beside the file and renames, so that a failure leaves an old file as it is. Devices and pipes are written to.

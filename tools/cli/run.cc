@@ -142,16 +142,11 @@ int Finish(const RunCommand& command, const PageRun& page, const Recorder& recor
 Status CheckFiles(const RunCommand& command) {
   for (const std::string& file : {command.results, command.plot_file, command.save_state}) {
     if (file.empty()) continue;
-    WEFT_RETURN_IF_ERROR(WritableFile(file).status());
+    WEFT_RETURN_IF_ERROR(file == command.save_state ? CheckReplaceable(file) : WritableFile(file).status());
     std::error_code error;
     if (std::filesystem::equivalent(file, command.page.page, error)) {
       return InvalidArgument("cannot write '", file, "': it is the page that is run").WithHint("give another name");
     }
-  }
-  std::error_code error;
-  const std::string& state = command.save_state;
-  if (std::filesystem::exists(state, error) && !std::filesystem::is_regular_file(state, error)) {
-    return InvalidArgument("--save-state: '", state, "' is a device or pipe, and a file is needed");
   }
   return {};
 }

@@ -11,10 +11,11 @@ using namespace gemm;
 namespace {
 
 constexpr int64_t kFewestChannels = 16, kMostChannels = 1024;  // of one sum; fewer do not pay for making the points
-constexpr int64_t kFewestPositions = 64;
+constexpr int64_t kFewestPositions = 196;      // of a picture: fewer do not pay for the points of the filter
 constexpr int64_t kMostAcross = 64;            // tiles of a block
 constexpr int64_t kNearElements = 128 * 1024;  // of a block's points and products: they stay in the second cache
-constexpr int64_t kFewestTiles = 40, kMostTiles = 96;  // of a block: the filter's points are read once for each
+constexpr int64_t kLeastTiles = 28;  // of a block, even where there are few blocks: products of fewer rows leave registers idle
+constexpr int64_t kFewestTiles = 40, kMostTiles = 96;  // of a block, where there are many: the filter's points are read once for each
 constexpr int64_t kPartColumns = 64, kMostPartColumns = 256;
 constexpr int64_t kWantedTasks = 8;
 
@@ -42,7 +43,8 @@ TileBlocking::TileBlocking(const ConvDesc& conv, int64_t most_tiles, int64_t wan
   const int64_t strip = DivideUp(across, cut.strips);
   cut.strips = DivideUp(across, strip);
   const int64_t shares = DivideUp(wanted, gather.batch * cut.strips);
-  cut.line_tiles = DivideUp(down, std::clamp<int64_t>(std::min(most_tiles / strip, DivideUp(down, shares)), 1, down));
+  const int64_t near = std::max<int64_t>(most_tiles / strip, 1), least = std::min(DivideUp(kLeastTiles, strip), near);
+  cut.line_tiles = DivideUp(down, std::min(std::clamp(DivideUp(down, shares), least, near), down));
   const int64_t lines = DivideUp(down, cut.line_tiles);
   cut.line_tiles = DivideUp(down, lines);
   cut.strip = 2 * strip, cut.lines = 2 * lines;
