@@ -331,7 +331,7 @@ class Page(Edits, Inspecting):
         """Runs the page `steps` times and gives what the last run left, by name: `page.run()["loss.output"]` is an array.
 
         With `fetch` only these values are computed and given. The page's variables keep their values from call to call. Ctrl-C ends a
-        long run.
+        long run, and one of `weft.UNTIL_STOPPED` (-1) steps, which nothing else ends but `deadline`.
         """
         names = [fetch] if isinstance(fetch, str) else list(fetch)
         key = (session, *names)
