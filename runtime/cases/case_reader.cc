@@ -221,8 +221,8 @@ void ReadCase(const JsonNode& node, TestCase& test) {
   ReadLimits(node, test.limits);
   if (!test.is_page() && test.block.empty()) node.Error(InvalidArgument("needs a page, or a block in the file"));
   if (test.is_page() && test.steps.empty() && !test.expected.error) node.Error(InvalidArgument("needs steps"));
-  if (!test.is_page() && !node.has("outputs") && !node.has("error")) {
-    node.Warning(InvalidArgument("the case has neither outputs nor an error: it tests only that the block runs"));
+  if (!test.is_page() && !node.has("outputs") && !node.has("variables") && !node.has("error")) {
+    node.Warning(InvalidArgument("the case has neither outputs, variables nor an error: it tests only that the block runs"));
   }
   if (!test.is_page() && !test.steps.empty()) node.Error(InvalidArgument("needs a page for its steps"));
 }

@@ -224,6 +224,7 @@ TEST_CASE("a point that fails is a line with its reason, and the others are run"
   CHECK(run.status == 1);
   CHECK_THAT(run.out, Contains("3 of 8 points done, 5 failed"));
   CHECK_THAT(run.err, Contains("weft sweep: point 1 (scaled.y=1 w.initvalues={1,2,3}) failed:") && Contains("... and 2 more; --retry runs them again"));
+  CHECK(run.err.find("\"message\"") == std::string::npos);  // in words, not as the journal has it
   for (const Json& line : Lines(place.journal())) {
     if (!line.contains("error")) continue;
     CHECK(line["error"]["code"] == "invalid_argument");

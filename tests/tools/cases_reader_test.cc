@@ -111,6 +111,9 @@ TEST_CASE("faults of case files are placed", "[case-files]") {
   CaseFile unknown = OneCase(R"("tolerence": {})");
   CHECK(!unknown.diagnostics.has_errors());
   CHECK(unknown.diagnostics.all()[0].status.hint() == "did you mean 'tolerance'?");
+  const CaseFile nothing = OneCase(R"("name": "x")");
+  CHECK(!nothing.diagnostics.has_errors());
+  CHECK_THAT(nothing.diagnostics.all()[0].status.message(), Catch::Contains("tests only that the block runs"));
   CHECK(ReadCaseFile("/nonexistent/x.cases.json").diagnostics.FirstError().code() == Code::kNotFound);
   CHECK(FindCaseFiles("/nonexistent").status().code() == Code::kNotFound);
 }

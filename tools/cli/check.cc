@@ -33,8 +33,8 @@ int RunCheck(const CheckOptions& options) {
     if (loaded.document != nullptr) loaded.diagnostics = loaded.document->diagnostics();
     faulty += loaded.diagnostics.has_errors();
     if (!options.json && !loaded.diagnostics.has_errors()) {
-      std::cout << Visible(page) << ": " << loaded.page->blocks.size() << " blocks, no errors";
-      if (loaded.diagnostics.warnings() > 0) std::cout << ", " << loaded.diagnostics.warnings() << " warnings";
+      std::cout << Visible(page) << ": " << Counted(loaded.page->blocks.size(), "block") << ", no errors";
+      if (loaded.diagnostics.warnings() > 0) std::cout << ", " << Counted(loaded.diagnostics.warnings(), "warning");
       std::cout << "\n";
     }
     all.Append(std::move(loaded.diagnostics));

@@ -53,6 +53,8 @@ Result<std::ifstream> OpenFile(const std::string& path);
 Result<std::string> WritableFile(const std::string& path);
 /// The same of a file that is only ever replaced: invalid_argument for a device or pipe, too.
 Status CheckReplaceable(const std::string& path);
+/// "1 block", "2 blocks".
+inline std::string Counted(uint64_t count, const char* one) { return Cat(count, " ", one, count == 1 ? "" : "s"); }
 /// All of standard input.
 Result<std::string> ReadStandardInput();
 /// Writes beside the file and renames, so that a failure leaves an old file as it is. Devices and pipes are written to.

@@ -100,7 +100,7 @@ void PrintFetches(const PageRun& page) {
   for (const auto& runner : page.runners()) {
     const Session& session = runner->session();
     for (const auto& fetch : session.spec().fetches) PrintFetch(session, fetch);
-    if (session.spec().fetches.empty()) std::cout << Visible(session.spec().id) << ": " << session.runs() << " runs\n";
+    if (session.spec().fetches.empty()) std::cout << Visible(session.spec().id) << ": " << Counted(session.runs(), "run") << "\n";
   }
 }
 

@@ -9,6 +9,7 @@
 #include "tools/cli/interrupt.h"
 #include "tools/cli/sweep/point_runner.h"
 #include "tools/cli/sweep/table.h"
+#include "tools/cli/sweep/table_arrays.h"
 #include "tools/cli/sweep/worker.h"
 
 namespace weft::cli {
@@ -48,6 +49,20 @@ int WorkHere(const SweepCommand& command, const Grid& grid) {
   return status.ok() ? kOk : Fail(status);
 }
 
+/// Why the point of a line failed: "w.x: needs a number (write 1.0)".
+std::string ReasonOf(std::string_view line) {
+  const TableCell parsed = TableCell::parse(line, nullptr, false);
+  const auto error = parsed.find("error");
+  if (error == parsed.end()) return std::string(line);
+  const auto text = [&](const char* key) {
+    const auto at = error->find(key);
+    return at != error->end() && at->is_string() ? at->get<std::string>() : std::string();
+  };
+  const std::string block = text("block"), port = text("port"), hint = text("hint");
+  const std::string place = Cat(block, block.empty() || port.empty() ? "" : ".", port);
+  return Cat(place, place.empty() ? "" : ": ", text("message"), hint.empty() ? "" : Cat(" (", hint, ")"));
+}
+
 /// Tells on standard error why points failed, of which the last line counts: the first few.
 void TellFailures(const Grid& grid, const SweepId& id, const std::string& path) {
   constexpr size_t kMostTold = 3;
@@ -60,9 +75,7 @@ void TellFailures(const Grid& grid, const SweepId& id, const std::string& path) 
   size_t told = 0;
   for (const auto& [point, line] : failures) {
     if (told++ == kMostTold) break;
-    const size_t at = line.find("\"message\": ");
-    std::cerr << "weft sweep: point " << point << " (" << Visible(grid.At(point).Text()) << ") failed: "
-              << Visible(at == line.npos ? line : line.substr(at + 11, line.size() - at - 13)) << "\n";
+    std::cerr << "weft sweep: point " << point << " (" << Visible(grid.At(point).Text()) << ") failed: " << Visible(ReasonOf(line)) << "\n";
   }
   if (failures.size() > kMostTold) std::cerr << "weft sweep: ... and " << failures.size() - kMostTold << " more; --retry runs them again\n";
 }

@@ -45,7 +45,7 @@ bool GridReader::CheckFormat(const Placed& top) {
   if (!json_.Needs(top, Kind::kObject, "an object, the grid")) return false;
   if (!top.Has("sweep")) {
     json_.Fault(top, InvalidArgument("this is no grid: the key 'sweep' is missing")
-                         .WithHint("a grid begins with {\"sweep\": 1, \"page\": \"my.page.json\","));
+                         .WithHint("a grid begins with {\"sweep\": 1, \"page\": \"my.page.json\", \"grid\": [...]}"));
     return false;
   }
   if (!json_.ReadInteger(top.Of("sweep"), "the number of the grid's format", 1, number)) return false;
