@@ -74,7 +74,7 @@ TEST_CASE("Names of blocks, types and ports have a limit", "[limits]") {
 }
 
 TEST_CASE("Design pages have a limit", "[limits]") {
-  const std::string least = "<svg></svg>", most = least + std::string(page::kMostDesignBytes - least.size(), ' ');
+  const std::string least = "<svg pg-xcenter=\"0.00\"></svg>", most = least + std::string(page::kMostDesignBytes - least.size(), ' ');
   CHECK_FALSE(ReadText(most).diagnostics.has_errors());
   CHECK(ReadText(most + " ").diagnostics.FirstError().message() == "needs a design page of at most 67108864 bytes, found 67108865");
 }
