@@ -108,9 +108,9 @@ class DesignReader {
     if (std::string_view(root.name()) != "svg") {
       return report_.Error(InvalidArgument("needs a design page, whose first element is <svg>, found <", root.name(), ">"), "");
     }
-    page_.complete = true;
     Visit(root);
-    if (page_.blocks.empty() && links_.empty() && widgets_.empty() && !of_editor_) {
+    page_.complete = !page_.blocks.empty() || !links_.empty() || !widgets_.empty() || of_editor_;
+    if (!page_.complete) {
       return report_.Error(InvalidArgument("needs a design page of enuSpace, found a picture: it has neither blocks nor wires"), "");
     }
     for (size_t i = 0; i < links_.size(); ++i) AddLink(links_[i], Cat("/pg-link/", i));

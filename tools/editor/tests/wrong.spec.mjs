@@ -39,7 +39,7 @@ describe("wrong", () => {
     const editor = await Editor.open(server);
     await editor.tab.keyboard.press("Control+o");
     await editor.dialog("Open a page").getByRole("button", { name: /^picture.svg/ }).first().click();
-    await editor.tab.getByText("It may be the picture of a page").waitFor();
+    await alerts(editor).filter({ hasText: "“picture.svg” was not opened: " }).filter({ hasText: "found a picture" }).waitFor();
     await editor.close();
   });
 
