@@ -72,10 +72,18 @@ Option& Option::Bytes() {
   return *this;
 }
 
+namespace {
+
+/// Digits alone, few enough for an int64_t.
+bool IsNumber(const std::string& text) {
+  return !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+}  // namespace
+
 Option& Option::Index() {
   auto check = [](std::string& text) {
-    const bool digits = !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string::npos;
-    return digits ? std::string() : Cat("needs a number, 0 or more, found '", text, "'");
+    return IsNumber(text) ? std::string() : Cat("needs a number, 0 or more, found '", text, "'");
   };
   option_->check(CLI::Validator(check, ""));
   return *this;
@@ -83,8 +91,7 @@ Option& Option::Index() {
 
 Option& Option::CountOfRuns() {
   auto check = [](std::string& text) {
-    bool digits = !text.empty() && text.size() <= 18 && text[0] != '0' && text.find_first_not_of("0123456789") == std::string::npos;
-    return digits ? std::string() : Cat("needs a number of runs, 1 or more, found '", text, "'");
+    return IsNumber(text) && text[0] != '0' ? std::string() : Cat("needs a number of runs, 1 or more, found '", text, "'");
   };
   option_->check(CLI::Validator(check, ""));
   return *this;

@@ -144,6 +144,20 @@ struct ColumnTiles {
     const int64_t first = tile % tiles_of_group * 2 * lanes, width = std::min(2 * lanes, of_group - first);
     return {tile / tiles_of_group, first, width, width <= lanes ? 1 : 2};
   }
+
+  /// Tiles [first_tile, last_tile) of one group, and their columns.
+  struct Part {
+    int64_t first_tile, last_tile;
+    int64_t first, width, padded;
+  };
+  /// The `part`-th of `parts`; of all of one group.
+  Part PartOf(int64_t part, int64_t parts) const {
+    const int64_t first_tile = part * count / parts, last_tile = (part + 1) * count / parts, first = At(first_tile).first;
+    const int64_t filled = std::min(padded, last_tile * 2 * lanes) - first;
+    return {first_tile, last_tile, first, std::min(of_group - first, filled), filled};
+  }
+  /// The padded columns of the widest of `parts`.
+  int64_t WidestPart(int64_t parts) const { return std::min(padded, DivideUp(count, parts) * 2 * lanes); }
 };
 
 }  // namespace weft::kernels

@@ -78,20 +78,9 @@ struct WinogradPlan {
     tasks = blocks() * parts;
     workspaces = std::min(tasks, kConvWorkspaces);
     weights = DivideUp(cut.points * c.inner() * columns.padded, int64_t{32}) * 32;
-    const int64_t part_columns = std::min(columns.padded, DivideUp(columns.count, parts) * 2 * columns.lanes);
+    const int64_t part_columns = columns.WidestPart(parts);
     product_stride = TileBlocking::Stride(cut.tiles() * part_columns);
     lines = 2 * cut.cut.strip * part_columns;
-  }
-
-  /// What the products of a task make of the columns.
-  struct Part {
-    int64_t first_tile, last_tile;
-    int64_t first, width, padded;  // columns
-  };
-  Part PartOf(int64_t task) const {
-    const int64_t part = task / blocks(), first_tile = part * columns.count / parts, last_tile = (part + 1) * columns.count / parts;
-    const int64_t first = columns.At(first_tile).first, padded = std::min(columns.padded, last_tile * 2 * columns.lanes) - first;
-    return {first_tile, last_tile, first, std::min(columns.of_group - first, padded), padded};
   }
 
  private:
@@ -134,9 +123,9 @@ struct WinogradRunner {
   const float* weights;
   OutputLines<T> out;
 
-  /// Whether all results are finite: what is made of an infinity, or overflows on the way, is not what the plain sums are.
+  /// Whether all results are finite.
   bool Run(int64_t task, SourcePoints<T, kTaps>& source, float* products, StopCheck& stop) const {
-    const WinogradPlan::Part part = plan.PartOf(task);
+    const ColumnTiles::Part part = plan.columns.PartOf(task / plan.blocks(), plan.parts);
     if (!source.Load(task % plan.blocks(), stop)) return true;
     const int64_t channels = plan.conv.inner();
     for (int64_t point = 0; point < plan.cut.points; ++point) {
@@ -155,13 +144,11 @@ struct WinogradRunner {
       sums += StoreTiles(products, source.block, 2 * t, part, lines);
       if (stop(source.across() * part.padded)) return true;
     }
-    float all[kN];
-    StoreVec(all, sums);
-    return std::ranges::none_of(all, [](float x) { return x != 0; });
+    return AreFinite(sums);
   }
 
   /// The outputs of a line of tiles: two lines of a block from the `line`-th on. Gives zeros, or NaN where a result is not finite.
-  V StoreTiles(const float* products, const LineBlock<T>& block, int64_t line, const WinogradPlan::Part& part, float* buffer) const {
+  V StoreTiles(const float* products, const LineBlock<T>& block, int64_t line, const ColumnTiles::Part& part, float* buffer) const {
     const int64_t lines = std::min<int64_t>(2, plan.conv.gather.axes[1].positions - block.line - line);
     const int64_t positions = std::min(block.positions, plan.conv.gather.axes[2].positions - block.position);
     float* to[2] = {buffer, buffer + block.positions * part.padded};
@@ -228,10 +215,10 @@ void RunTasks(const WinogradPlan& plan, const T* source, const T* filter, T* out
 }
 
 /// One picture by plain sums.
-ConvDesc PlainPicture(ConvDesc conv) {
-  conv.in_float = false;
-  conv.gather.batch = 1;
-  return conv;
+ConvDesc PlainPicture(const ConvDesc& conv) {
+  ConvDesc plain = PlainSums(conv);
+  plain.gather.batch = 1;
+  return plain;
 }
 
 bool IsFinite(const WinogradPlan& plan, int64_t picture, const float* flags) {

@@ -101,6 +101,20 @@ class SourcePoints {
   float* const points_;
 };
 
+/// The same by plain sums.
+inline ConvDesc PlainSums(ConvDesc conv) {
+  conv.in_float = false;
+  return conv;
+}
+
+/// Whether values are finite whose products with 0 add up to these lanes: what is made of an infinity, or overflows on the way, is not what
+/// plain sums are.
+inline bool AreFinite(Vec<float> zeros) {
+  float all[kLanes<float>];
+  StoreVec(all, zeros);
+  return std::ranges::none_of(all, [](float x) { return x != 0; });
+}
+
 /// A register of columns of which `count` are there, then zeros.
 template <class T>
 Vec<float> LoadColumns(const T* from, int64_t count) {

@@ -37,7 +37,7 @@ struct FilterPlan {
     if (sums > kMostSums) return;
     parts = DivideUp(columns.padded, kPartColumns);
     shares = std::clamp<int64_t>(kMostSums / sums, 1, std::min(cut.cut.blocks, DivideUp(kFilterShares, parts)));
-    const int64_t part_columns = std::min(columns.padded, DivideUp(columns.count, parts) * 2 * columns.lanes);
+    const int64_t part_columns = columns.WidestPart(parts);
     gradient_stride = TileBlocking::Stride(cut.tiles() * part_columns);
     line = c.gather.channels_first ? cut.cut.strip * part_columns : 0;
   }
@@ -53,35 +53,34 @@ struct FilterRunner {
   const T* gradient;
 
   /// Adds a block to the sums of some tiles of columns, or makes them of it. `space` has the points of its gradients.
-  void AddBlock(SourcePoints<T, kTaps>& source, int64_t first_tile, int64_t last_tile, float* space, float* sums, bool add, StopCheck& stop) const {
-    const int64_t channels = plan.conv.inner(), first = plan.columns.At(first_tile).first;
-    const int64_t padded = std::min(plan.columns.padded, last_tile * 2 * kN) - first;
+  void AddBlock(SourcePoints<T, kTaps>& source, const ColumnTiles::Part& part, float* space, float* sums, bool add, StopCheck& stop) const {
+    const int64_t channels = plan.conv.inner();
     for (int64_t t = 0; t < source.down(); ++t) {
-      MakeLine(source.block, 2 * t, first_tile, last_tile, t * source.across(), source.tiles(), space);
-      if (stop(source.across() * padded)) return;
+      MakeLine(source.block, 2 * t, part, t * source.across(), source.tiles(), space);
+      if (stop(source.across() * part.padded)) return;
     }
     for (int64_t point = 0; point < plan.cut.points; ++point) {
-      for (int64_t tile = first_tile; tile < last_tile; ++tile) {
+      for (int64_t tile = part.first_tile; tile < part.last_tile; ++tile) {
         const ColumnTiles::Tile columns = plan.columns.At(tile);
-        const Segment<float> segment{source.at(point), space + point * plan.gradient_stride + source.tiles() * (columns.first - first)};
+        const Segment<float> segment{source.at(point), space + point * plan.gradient_stride + source.tiles() * (columns.first - part.first)};
         const MicroTile<float> product{&segment, 1, source.tiles(), 1, channels, columns.vectors * kN,
                                        sums + point * channels * plan.columns.padded + columns.first, plan.columns.padded, add};
         RunMicroKernel(product, channels, columns.vectors);
       }
-      if (stop(source.tiles() * padded / 4)) return;
+      if (stop(source.tiles() * part.padded / 4)) return;
     }
   }
 
   /// The points of the gradients of two lines of outputs, as panels of a tile of columns each: to[tile of the block * columns + column].
-  void MakeLine(const LineBlock<T>& block, int64_t line, int64_t first_tile, int64_t last_tile, int64_t first, int64_t tiles, float* space) const {
+  void MakeLine(const LineBlock<T>& block, int64_t line, const ColumnTiles::Part& part, int64_t first, int64_t tiles, float* space) const {
     const ConvAxis &height = plan.conv.gather.axes[1], &width = plan.conv.gather.axes[2];
     const int64_t lines = std::min<int64_t>(2, height.positions - block.line - line);
     const int64_t positions = std::min(block.positions, width.positions - block.position);
-    const int64_t pixel = (block.line + line) * width.positions + block.position, begin = plan.columns.At(first_tile).first;
-    for (int64_t tile = first_tile; tile < last_tile; ++tile) {
+    const int64_t pixel = (block.line + line) * width.positions + block.position;
+    for (int64_t tile = part.first_tile; tile < part.last_tile; ++tile) {
       const ColumnTiles::Tile columns = plan.columns.At(tile);
       const int64_t row = columns.vectors * kN;
-      float* const to = space + tiles * (columns.first - begin) + first * row;
+      float* const to = space + tiles * (columns.first - part.first) + first * row;
       if (!plan.conv.gather.channels_first) {
         const T* const from = gradient + (block.picture * plan.conv.gather.positions() + pixel) * plan.conv.columns + columns.first;
         MakePanel(from, plan.conv.columns, width.positions * plan.conv.columns, lines, positions, columns, to);
@@ -143,9 +142,7 @@ struct FilterRunner {
         }
       }
     }
-    float all[kN];
-    StoreVec(all, bad);
-    return std::ranges::none_of(all, [](float x) { return x != 0; });
+    return AreFinite(bad);
   }
 };
 
@@ -155,14 +152,14 @@ void RunTasks(const FilterPlan& plan, const T* source, const T* gradient, T* fil
   float *const own = flags + plan.flags(), *const sums = own + plan.workspaces() * plan.workspace_elements();
   const FilterRunner<T, kTaps> runner{plan, gradient};
   workers.Run(plan.workspaces(), [&](int64_t i) {
-    const int64_t share = i / plan.parts, part = i % plan.parts, blocks = plan.cut.cut.blocks, first = share * blocks / plan.shares;
+    const int64_t share = i / plan.parts, blocks = plan.cut.cut.blocks, first = share * blocks / plan.shares;
     float* const space = own + i * plan.workspace_elements();
+    const ColumnTiles::Part part = plan.columns.PartOf(i % plan.parts, plan.parts);
     SourcePoints<T, kTaps> points(plan.cut, source, space);
     StopCheck stop(workers);
     for (int64_t index = first; index < (share + 1) * blocks / plan.shares; ++index) {
       if (!points.Load(index, stop)) return;
-      runner.AddBlock(points, part * plan.columns.count / plan.parts, (part + 1) * plan.columns.count / plan.parts, space + plan.cut.space(),
-                      sums + share * plan.sums, index > first, stop);
+      runner.AddBlock(points, part, space + plan.cut.space(), sums + share * plan.sums, index > first, stop);
       if (stop()) return;
     }
   });
@@ -170,16 +167,11 @@ void RunTasks(const FilterPlan& plan, const T* source, const T* gradient, T* fil
   ForEach(workers, plan.conv.inner(), kGrain, [&](int64_t channel) { flags[channel] = runner.MakeGradient(sums, channel, filter) ? 0.0f : 1.0f; });
 }
 
-ConvDesc Plain(ConvDesc conv) {
-  conv.in_float = false;
-  return conv;
-}
-
 }  // namespace
 
 bool TakesWinogradFilterGrad(const ConvDesc& conv) { return FilterPlan(conv).used(); }
 
-int64_t WinogradFilterGradScratch(const ConvDesc& conv, bool widened) { return FilterPlan(conv).elements() + ConvScratch(Plain(conv), widened); }
+int64_t WinogradFilterGradScratch(const ConvDesc& conv, bool widened) { return FilterPlan(conv).elements() + ConvScratch(PlainSums(conv), widened); }
 
 template <class T>
 void RunWinogradFilterGrad(const ConvDesc& conv, const T* source, const T* gradient, T* filter, float* scratch, Workers& workers) {
@@ -187,7 +179,7 @@ void RunWinogradFilterGrad(const ConvDesc& conv, const T* source, const T* gradi
   if (conv.gather.axes[2].taps == 3) RunTasks<3>(plan, source, gradient, filter, scratch, workers);
   else RunTasks<5>(plan, source, gradient, filter, scratch, workers);
   if (workers.Stopped() || std::all_of(scratch, scratch + conv.inner(), [](float flag) { return flag == 0; })) return;
-  RunConvFilterGrad(Plain(conv), source, gradient, filter, scratch + plan.elements(), workers);
+  RunConvFilterGrad(PlainSums(conv), source, gradient, filter, scratch + plan.elements(), workers);
 }
 
 #define WEFT_INSTANTIATE(T) template void RunWinogradFilterGrad(const ConvDesc&, const T*, const T*, T*, float*, Workers&);
