@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "runtime/plan/draft.h"
 #include "tests/kit/sanitized.h"
 #include "tests/runtime/page_test.h"
+#include "tools/serve/limits.h"
 #include "weft/base/shape.h"
 #include "weft/base/chain.h"
 #include "weft/host/document.h"
@@ -28,11 +30,23 @@ std::string Grouped(size_t number) {
   return text;
 }
 
-TEST_CASE("docs/limits.md has the limits that the code has", "[limits]") {
+using NamedLimit = std::pair<const char*, size_t>;
+
+/// Each limit has its number in the row of docs/limits.md that begins so.
+void CheckRows(std::span<const NamedLimit> limits) {
   std::ifstream in(WEFT_SOURCE_DIR "/docs/limits.md");
   std::stringstream text;
   text << in.rdbuf();
-  const std::pair<const char*, size_t> limits[] = {{"a block's id", page::kMostNameBytes},
+  for (const auto& [what, number] : limits) {
+    INFO(what);
+    const size_t row = text.str().find(Cat("| ", what));
+    REQUIRE(row != std::string::npos);
+    CHECK(text.str().substr(row, text.str().find('\n', row) - row).find(Cat(" ", Grouped(number), " ")) != std::string::npos);
+  }
+}
+
+TEST_CASE("docs/limits.md has the limits that the code has", "[limits]") {
+  const NamedLimit limits[] = {{"a block's id", page::kMostNameBytes},
                                                    {"levels of objects", static_cast<size_t>(page::kMaxDepth)},
                                                    {"bytes of a design page", page::kMostDesignBytes},
                                                    {"values of one input", Draft::kMostValues},
@@ -42,12 +56,33 @@ TEST_CASE("docs/limits.md has the limits that the code has", "[limits]") {
                                                    {"outputs of a block whose types", Inspection::kMostOutputs},
                                                    {"edits that can be taken back", EditHistory::kMostSteps},
                                                    {"operations in one fused chain", static_cast<size_t>(ChainKind::kMaxOps)}};
-  for (const auto& [what, number] : limits) {
-    INFO(what);
-    const size_t row = text.str().find(Cat("| ", what));
-    REQUIRE(row != std::string::npos);
-    CHECK(text.str().substr(row, text.str().find('\n', row) - row).find(Cat("| ", Grouped(number), " ")) != std::string::npos);
-  }
+  CheckRows(limits);
+}
+
+TEST_CASE("docs/limits.md and docs/protocol.md have the limits of the server", "[limits]") {
+  const serve::Limits of;
+  const auto count = [](auto number) { return static_cast<size_t>(number); };
+  const NamedLimit limits[] = {{"bytes of a page's text", of.page_bytes}, {"bytes of other bodies", of.body_bytes},
+                               {"bytes of a WebSocket message", of.frame_bytes}, {"bytes that wait", of.queue_bytes},
+                               {"bytes of a change", of.change_bytes}, {"open pages", of.pages}, {"connected clients", of.clients},
+                               {"clients that are known", of.clients_known}, {"clients that are known", count(of.lease_seconds)},
+                               {"connections", of.connections}, {"ended runs", of.runs_kept}, {"subscriptions", of.subscriptions},
+                               {"breakpoints", of.breakpoints}, {"feeds", of.feeds}, {"elements of a value", count(of.value_elements)},
+                               {"bytes of values in one answer", of.json_bytes}, {"bytes of a string in summaries", of.string_bytes},
+                               {"bytes of a value", count(of.value_bytes)}, {"names in one call", of.names},
+                               {"events of a page", of.history_bytes}, {"seconds of a call", count(of.call_seconds)},
+                               {"calls that wait", of.calls_waiting}, {"files in a list", of.files},
+                               {"calls a second", count(of.calls_a_second)}};
+  CheckRows(limits);
+
+  std::ifstream in(WEFT_SOURCE_DIR "/docs/protocol.md");
+  std::stringstream text;
+  text << in.rdbuf();
+  const NamedLimit told[] = {{"page_bytes", of.page_bytes}, {"body_bytes", of.body_bytes}, {"pages", of.pages}, {"clients", of.clients},
+                             {"runs_per_page", of.runs_kept}, {"frame_bytes", of.frame_bytes}, {"queue_bytes", of.queue_bytes},
+                             {"subscriptions", of.subscriptions}, {"breakpoints", of.breakpoints}, {"value_elements", count(of.value_elements)},
+                             {"call_seconds", count(of.call_seconds)}, {"lease_seconds", count(of.lease_seconds)}, {"history_events", of.history_events}};
+  for (const auto& [name, number] : told) CHECK_THAT(text.str(), Catch::Contains(Cat("\"", name, "\": ", number)));
 }
 
 TEST_CASE("Names of blocks, types and ports have a limit", "[limits]") {

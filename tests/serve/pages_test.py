@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import threading
 import time
@@ -44,6 +45,17 @@ class Pages(ServerTest):
         self.assertEqual(view["types"]["loss.output"], {"dtype": "DT_FLOAT", "shape": []})
         self.assertEqual(view["keys"], {"weft": 1, "page": "xor"})
         self.assertEqual(set(view["auto_layout"]), {each["id"] for each in view["blocks"]})
+
+    def test_a_path_opened_by_many_at_once_is_one_page(self):
+        (self.work / "long.page.json").write_text(chain(2000))
+        opened = []
+        threads = [threading.Thread(target=lambda: opened.append(self.server.post("/v1/pages", {"path": "long.page.json"})["id"])) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual((len(opened), len(set(opened))), (6, 1))
+        self.assertEqual([each["id"] for each in self.server.get("/v1/pages")["pages"]], opened[:1])
 
     def test_the_same_path_is_one_page(self):
         first = self.server.post("/v1/pages", {"path": "xor.page.json"})
@@ -374,6 +386,25 @@ class Recovery(ServerTest):
         self.fails(409, "POST", path + "/save", {}, code="failed_precondition")
         self.assertEqual((self.work / "old.json").read_bytes(), original)
         self.assertEqual(self.server.post(path + "/save", {"path": "new.page.json"})["format"], "weft")
+
+    def test_what_cannot_be_recovered_is_kept(self):
+        _, path = self.open()
+        self.server.call("PATCH", path, {"edits": [{"op": "rename", "block": "hidden", "to": "h"}]})
+        self.server.stop(signal.SIGKILL)
+        journal, = (self.folder / "state").rglob("*.jsonl")
+        with journal.open("a") as file:
+            for edit in ({"op": "remove", "block": "nothing"}, {"op": "remove", "block": "h"}):
+                file.write(json.dumps(json.dumps([edit])) + "\n")
+        self.server = self.start()
+        left = self.server.get("/v1/recovery")["recovery"]
+        self.assertEqual([each["edits"] for each in left], [3])
+        page = self.server.post(f"/v1/recovery/{left[0]['id']}/open")
+        self.assertEqual((page["missing_edits"], page["dirty"]), (2, True))
+        self.assertEqual(self.server.get("/v1/recovery")["recovery"], left)
+        self.server.call("DELETE", f"/v1/pages/{page['id']}?discard=1")
+        self.assertEqual(self.server.post(f"/v1/recovery/{left[0]['id']}/open")["missing_edits"], 2)
+        self.server.call("DELETE", "/v1/recovery/" + left[0]["id"])
+        self.assertEqual(self.server.get("/v1/recovery")["recovery"], [])
 
     def test_saved_pages_leave_nothing(self):
         _, path = self.open()

@@ -1,4 +1,5 @@
 """Runs, values, breakpoints, events."""
+import json
 import math
 import time
 import unittest
@@ -240,6 +241,38 @@ class Runs(ServerTest):
         self.server.post(path + "/mode", {"mode": "EDIT"})
         self.finish(run, "cancelled")
         self.fails(400, "POST", path + "/mode", {"mode": "FLY"})
+
+    def test_modes_and_a_run_of_fetches(self):
+        page, path = self.open(text=counter(), name="counter")
+        run = self.server.post("/v1/runs", {"page": page, "fetches": ["up.output_ref"], "steps": "until_stopped", "interval_ms": 2})
+        self.fails(409, "POST", path + "/mode", {"mode": "RUN"}, code="failed_precondition")
+        self.assertEqual(self.server.post(path + "/mode", {"mode": "FREEZE"})["run"]["id"], run["id"])
+        self.server.wait_for_run(run["id"], "paused")
+        for mode in ("RUN", "STEP"):
+            self.fails(409, "POST", path + "/mode", {"mode": mode}, code="failed_precondition")
+        self.server.post(path + "/mode", {"mode": "EDIT"})
+        self.finish(run, "cancelled")
+        self.assertEqual(len(self.server.get("/v1/runs?page=" + page)["runs"]), 1)
+        run = self.server.post(path + "/mode", {"mode": "RUN", "interval_ms": 2})["run"]
+        self.assertEqual((run["target"], run["state"]), ("page", "running"))
+        self.server.post(path + "/mode", {"mode": "EDIT"})
+        self.finish(run, "cancelled")
+
+    def test_a_session_that_loops_runs_until_it_is_stopped(self):
+        for attrs in ("INFINITE_LOOP_ = true;", "SHOW_DEBUG_ = false; INFINITE_LOOP = 1", {"INFINITE_LOOP": True}):
+            with self.subTest(attrs=attrs):
+                blocks = json.loads(counter())["blocks"]
+                blocks[-1]["attrs"] = attrs
+                page, _ = self.open(text=page_text(*blocks), name="loop")
+                run = self.server.post("/v1/runs", {"page": page, "session": "run", "interval_ms": 1})
+                now = lambda: self.server.get("/v1/runs/" + run["id"])["sessions"][0]
+                self.wait_for(lambda: now()["runs"] > 2, "the session loops")
+                self.assertEqual(now()["steps_left"], -1)
+                self.server.post(f"/v1/runs/{run['id']}/stop")
+                count = self.finish(run, "stopped")["sessions"][0]["runs"]
+                # As often as was said, where that was.
+                ended = self.finish(self.server.post("/v1/runs", {"page": page, "session": "run", "steps": 2}))
+                self.assertEqual(ended["sessions"][0]["runs"], count + 2)
 
     def test_progress_of_an_ended_run_after_a_reload(self):
         page, _ = self.open()

@@ -154,7 +154,8 @@ Response OpenPage(const Called& called) {
   if (body.contains("path")) {
     if (const auto open = called.server.pages().FindPath(Folder::Checked(TextField(body, "path")))) return JsonResponse(open->Describe());
   }
-  return JsonResponse(called.server.pages().Open(SourceOf(called, body))->Describe(), 201);
+  const auto [document, is_new] = called.server.pages().Open(SourceOf(called, body));
+  return JsonResponse(document->Describe(), is_new ? 201 : 200);
 }
 
 Response RecoveryList(const Called& called) {
@@ -167,13 +168,15 @@ Response RecoveryList(const Called& called) {
   return JsonResponse({{"recovery", std::move(list)}});
 }
 
+[[noreturn]] void ThrowOpen(const std::string& path) {
+  throw ApiError(409, "already_exists", "'" + path + "' is open already", "close it first");
+}
+
 Response Recover(const Called& called) {
   called.Body();
   const auto recovery = called.server.journals().Read(called.parts[0]);
   if (!recovery) throw ApiError(404, "not_found", "there are no unsaved edits '" + called.parts[0].substr(0, 100) + "'");
-  if (recovery->path && called.server.pages().FindPath(*recovery->path)) {
-    throw ApiError(409, "already_exists", "'" + *recovery->path + "' is open already", "close it first");
-  }
+  if (recovery->path && called.server.pages().FindPath(*recovery->path)) ThrowOpen(*recovery->path);
   PageSource source;
   source.path = recovery->path;
   source.name = recovery->name;
@@ -181,11 +184,14 @@ Response Recover(const Called& called) {
   source.bytes = recovery->text;
   source.dirty = recovery->unsaved;
   source.format = recovery->format;
-  const auto document = called.server.pages().Open(std::move(source));
-  document->Recover(*recovery);
-  called.server.journals().Forget(called.parts[0]);
+  const auto [document, is_new] = called.server.pages().Open(std::move(source));
+  if (!is_new) ThrowOpen(*recovery->path);
+  const size_t missing = document->Recover(*recovery);
+  if (missing == 0) called.server.journals().Forget(called.parts[0]);
   called.server.pages().TellClients();
-  return JsonResponse(document->Describe(), 201);
+  Json answer = document->Describe();
+  answer["missing_edits"] = missing;
+  return JsonResponse(answer, 201);
 }
 
 Response ForgetRecovery(const Called& called) {

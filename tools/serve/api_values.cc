@@ -15,6 +15,15 @@ std::string FileName(const std::string& name) {
   return file;
 }
 
+Response ValuesResponse(const Called& called, const Json& json) {
+  Response response = JsonResponse(json);
+  const size_t most = called.server.limits().json_bytes;
+  if (response.body->size() <= most) return response;
+  // Escapes made it longer than its elements.
+  throw ApiError(413, "resource_exhausted", "the answer has " + std::to_string(response.body->size()) + " bytes, the limit is " + std::to_string(most),
+                 "ask for a slice, or for fewer values at once");
+}
+
 /// A value in the form that the query asks for.
 Response ValueResponse(const Called& called, const std::string& name, const ViewHandle& view, const std::string& session) {
   weft_view_info info = WEFT_VIEW_INFO_INIT;
@@ -27,9 +36,10 @@ Response ValueResponse(const Called& called, const std::string& name, const View
                 {"in_progress", info.in_progress != 0}, {"outdated_page", info.outdated_page != 0}};
   if (format == "json") {
     const int64_t limit = called.Number("limit", 1000, 0, called.server.limits().value_elements);
-    value["values"] = ElementsJson(tensor, limit);
+    JsonRoom room{called.server.limits().json_bytes};
+    value["values"] = ElementsJson(tensor, limit, room).list;
     value["cut"] = tensor.count() > limit;
-    return JsonResponse(value);
+    return ValuesResponse(called, value);
   }
   const int64_t bytes = tensor.count() * static_cast<int64_t>(std::max<size_t>(1, weft_dtype_size(tensor.dtype)));
   if (bytes > called.server.limits().value_bytes) {
@@ -56,7 +66,10 @@ Response Values(const Called& called) {
   const Json body = called.Body();
   const std::vector<std::string> names = TextsField(body, "names", called.server.limits().names);
   const bool all = !body.contains("names") || body["names"].is_null();
-  return JsonResponse(called.Page()->runner().sessions()->Summaries(names, all, FlagField(body, "statistics", false), NumberField(body, "first", 8, 0, 1000)));
+  const bool statistics = FlagField(body, "statistics", false);
+  const int64_t first = NumberField(body, "first", 8, 0, 1000);
+  const Json summaries = called.Page()->runner().sessions()->Summaries(names, all, statistics, first);
+  return ValuesResponse(called, summaries);
 }
 
 Response Value(const Called& called) {
@@ -185,6 +198,7 @@ Response SaveState(const Called& called) {
 Response RestoreState(const Called& called) {
   const auto page = called.Page();
   const Json body = called.Body();
+  called.NeedFiles();
   const std::string path = Folder::Checked(TextField(body, "path"));
   const std::string place = called.server.folder().Place(path, WEFT_FILE_READ);
   weft_snapshot_options options = WEFT_SNAPSHOT_OPTIONS_INIT;

@@ -12,11 +12,13 @@ void Client::SetName(std::string name) {
   name_ = std::move(name);
 }
 
-void Client::Attach(std::shared_ptr<Socket> socket) {
+void Client::Attach(std::shared_ptr<Socket> socket, const Json& first) {
+  auto text = std::make_shared<const std::string>(Dump(first));
   std::shared_ptr<Socket> before;
   {
     const std::lock_guard lock(mutex_);
     before = std::exchange(socket_, std::move(socket));
+    socket_->Send(std::move(text), false);
     lost_.clear();
   }
   if (before) before->Close(1000, "the client came back by another connection", true);
@@ -38,6 +40,11 @@ bool Client::connected() const {
 Clock::duration Client::gone_for() const {
   const std::lock_guard lock(mutex_);
   return socket_ ? Clock::duration::zero() : Clock::now() - gone_since_;
+}
+
+void Client::Renew() {
+  const std::lock_guard lock(mutex_);
+  gone_since_ = Clock::now();
 }
 
 void Client::SendText(Bytes text) {

@@ -28,13 +28,15 @@ class Client {
   std::string name() const;
   void SetName(std::string name);
 
-  /// The connection it has now.
-  void Attach(std::shared_ptr<Socket> socket);
+  /// The connection it has now, by which nothing is sent before `first`.
+  void Attach(std::shared_ptr<Socket> socket, const Json& first);
   /// The connection is gone. False where another one has taken its place.
   bool Detach(const Socket* socket);
   bool connected() const;
   /// How long it has been without a connection.
   Clock::duration gone_for() const;
+  /// It comes back: its lease begins anew.
+  void Renew();
 
   /// Sends what must not be lost: a client that does not read it is cut.
   void Send(const Json& message) { SendText(std::make_shared<const std::string>(Dump(message))); }

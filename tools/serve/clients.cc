@@ -14,7 +14,10 @@ std::shared_ptr<Client> Clients::Welcome(const std::string& resume, bool& resume
   const std::lock_guard lock(mutex_);
   const auto found = clients_.find(resume);
   resumed = found != clients_.end();
-  if (resumed) return found->second;
+  if (resumed) {
+    found->second->Renew();
+    return found->second;
+  }
   // Those that are gone, and whose lease lasts, take no place.
   const auto connected = std::count_if(clients_.begin(), clients_.end(), [](const auto& entry) { return entry.second->connected(); });
   if (ended_ || static_cast<size_t>(connected) >= limits_.clients || clients_.size() >= limits_.clients_known) return nullptr;

@@ -50,8 +50,14 @@ void Document::PutState(Json& object) {
 }
 
 Json Document::Describe() {
-  Json page = {{"id", id_}, {"clients", log_.subscribers().size()}, {"seq", log_.seq()}, {"run", runner_->runs()->Latest()}};
   const std::lock_guard lock(mutex_);
+  return Description();
+}
+
+Json Document::Description() {
+  // Its number first: what is told meanwhile is told after it.
+  const uint64_t seq = log_.seq();
+  Json page = {{"id", id_}, {"clients", log_.subscribers().size()}, {"seq", seq}, {"run", runner_->runs()->Latest()}};
   check_.Need();
   page["name"] = file_.name();
   page["title"] = title_;
@@ -83,19 +89,21 @@ Json Document::Diagnostics() {
 }
 
 std::string Document::View() {
-  Json page = Describe();
-  const Json breakpoints = runner_->breakpoints()->All();
   const std::lock_guard lock(mutex_);
-  check_.Need();
-  page["revision"] = revision();
-  // Numbered events after this are not in the view; those before are.
-  return "{\"seq\":" + std::to_string(log_.seq()) + ",\"revision\":" + std::to_string(revision()) + ",\"page\":" + Dump(page) +
+  const Json page = Description();
+  const Json breakpoints = runner_->breakpoints()->All();
+  // Events up to `seq` are in the view. Of later ones none of an edit is; those of runs and breakpoints may be.
+  return "{\"seq\":" + Dump(page["seq"]) + ",\"revision\":" + std::to_string(revision()) + ",\"page\":" + Dump(page) +
          ",\"breakpoints\":" + Dump(breakpoints) + "," + ViewOf(page_.get()) + ",\"types\":" + check_.types() +
          ",\"diagnostics\":" + Dump(check_.diagnostics()) + "}";
 }
 
 Json Document::Edit(const EditRequest& request) {
   const std::lock_guard lock(mutex_);
+  return Make(request);
+}
+
+Json Document::Make(const EditRequest& request) {
   CheckMatch(request.if_match);
   if (request.mode != WEFT_EDIT_TRY) check_.Need();
   const uint64_t before = revision();
@@ -174,22 +182,27 @@ void Document::Note(const std::string& edits) {
   if (!later) unsaved_.Rewrite(PageText(page_.get()))->Replace();
 }
 
-Json Document::Replace(const std::string& text, const EditRequest& request) {
+/// A text of the page as the engine writes it: what cannot be read changes nothing.
+std::string Document::Wanted(const std::string& text) const {
   PageSource source;
   source.name = name();
   source.path = path();
   source.bytes = text;
-  // The engine reads the text first: what cannot be read changes nothing.
-  const std::string wanted = PageText(LoadReadablePage(rules_, source).get());
+  return PageText(LoadReadablePage(rules_, source).get());
+}
+
+Json Document::MakeText(const std::string& wanted, const EditRequest& request) {
+  CheckMatch(request.if_match);
   EditRequest edit = request;
-  {
-    const std::lock_guard lock(mutex_);
-    CheckMatch(request.if_match);
-    edit.if_match = revision();
-    edit.edits = Dump(EditsBetween(PageText(page_.get()), wanted));
-  }
+  edit.edits = Dump(EditsBetween(PageText(page_.get()), wanted));
   if (edit.label.empty()) edit.label = "Replace the page";
-  return Edit(edit);
+  return Make(edit);
+}
+
+Json Document::Replace(const std::string& text, const EditRequest& request) {
+  const std::string wanted = Wanted(text);
+  const std::lock_guard lock(mutex_);
+  return MakeText(wanted, request);
 }
 
 Json Document::Reload(const EditRequest& request) {
@@ -197,9 +210,11 @@ Json Document::Reload(const EditRequest& request) {
   if (!file) throw ApiError(409, "failed_precondition", "the page was never saved: there is no file to read again");
   const std::string stamp = rules_.folder->Stamp(*file);
   const std::string bytes = rules_.folder->Read(*file, limits_.page_bytes);
-  Json change = Replace(bytes, request);
+  const std::string wanted = Wanted(bytes);
+  Json change;
   {
     const std::lock_guard lock(mutex_);
+    change = MakeText(wanted, request);
     const std::string text = PageText(page_.get());
     file_.TakeOver(bytes, stamp, text);
     unsaved_.Saved(text);
@@ -229,22 +244,24 @@ void Document::LookAtDisk() {
   log_.Publish({{"type", "page.disk"}, {"on_disk", state}});
 }
 
-void Document::Recover(const Recovery& recovery) {
+size_t Document::Recover(const Recovery& recovery) {
   {
     // What is in no file is in a journal again before the one that it came from goes.
     const std::lock_guard lock(mutex_);
     unsaved_.Recovered(recovery);
   }
-  for (const std::string& text : recovery.edits) {
-    EditRequest request;
-    request.edits = text;
-    request.label = "Recovered edit";
-    try {
+  size_t made = 0;
+  try {
+    for (; made < recovery.edits.size(); ++made) {
+      EditRequest request;
+      request.edits = recovery.edits[made];
+      request.label = "Recovered edit";
       Edit(request);
-    } catch (const ApiError&) {
-      return;
     }
+  } catch (const ApiError&) {
+    // Those that follow build on this one.
   }
+  return recovery.edits.size() - made;
 }
 
 void Document::DropJournal() {

@@ -58,18 +58,24 @@ class Document : public std::enable_shared_from_this<Document> {
   bool dirty();
   /// Looks at the file; tells clients where it is another one than before.
   void LookAtDisk();
-  /// Makes the edits of an earlier start's journal, with whose text the page was opened. Stops at the first that cannot be made.
-  void Recover(const Recovery& recovery);
+  /// Makes the edits of an earlier start's journal, with whose text the page was opened. Stops at the first that cannot be made; gives how
+  /// many were not.
+  size_t Recover(const Recovery& recovery);
   /// Forgets the journal of the page: it is closed for good.
   void DropJournal();
 
  private:
+  std::string Wanted(const std::string& text) const;
+  void PublishSaved(const std::string& by);
+  // With the lock.
+  Json Description();
+  Json Make(const EditRequest& request);
+  Json MakeText(const std::string& wanted, const EditRequest& request);
   void CheckMatch(std::optional<uint64_t> if_match) const;
   Json Changed(const std::string& difference, const EditRequest& request);
   Json Unchanged(const EditRequest& request);
   void PutState(Json& object);
   void Note(const std::string& edits);
-  void PublishSaved(const std::string& by);
 
   const std::string id_;
   const PageRules rules_;

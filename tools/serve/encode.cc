@@ -45,14 +45,19 @@ std::string Base64(std::string_view bytes) {
   return text;
 }
 
-Json StringJson(const weft_bytes& bytes) {
-  std::string text(bytes.data == nullptr ? "" : bytes.data, bytes.size);
+Json StringJson(std::string_view bytes) {
+  std::string text(bytes);
   try {
     (void)Json(text).dump();
     return text;
   } catch (const Json::exception&) {
     return {{"base64", Base64(text)}};
   }
+}
+
+void Take(JsonRoom& room, size_t bytes) {
+  if (bytes > room.bytes) throw ApiError(413, "resource_exhausted", "the values are too long for one answer of JSON", "ask for a slice, or for fewer values at once");
+  room.bytes -= bytes;
 }
 
 template <class T>
@@ -104,25 +109,37 @@ Json NumberJson(double value) {
   return value;
 }
 
-Json ElementsJson(const Tensor& tensor, int64_t most) {
-  Json values = Json::array();
+std::string_view CutText(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t end = most;
+  while (end > 0 && most - end < 3 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80) --end;
+  return text.substr(0, end);
+}
+
+JsonElements ElementsJson(const Tensor& tensor, int64_t most, JsonRoom& room) {
+  JsonElements elements;
+  Json& values = elements.list;
   const int64_t count = std::min(tensor.count(), most);
   if (tensor.strings != nullptr) {
     ForEachOffset(tensor, count, [&](int64_t offset) {
       weft_bytes bytes{nullptr, 0};
       weft_view_string(tensor.strings, tensor.first_string + offset, &bytes);
-      values.push_back(StringJson(bytes));
+      const std::string_view whole(bytes.data == nullptr ? "" : bytes.data, bytes.size), text = CutText(whole, room.string_bytes);
+      elements.cut = elements.cut || text.size() < whole.size();
+      Take(room, text.size() + sizeof(Json));
+      values.push_back(StringJson(text));
     });
-    return values;
+    return elements;
   }
-  if (tensor.data == nullptr) return values;
+  if (tensor.data == nullptr) return elements;
+  Take(room, static_cast<size_t>(count) * sizeof(Json));
   WithType(tensor.dtype, [&]<class T>(T) {
     ForEachOffset(tensor, count, [&](int64_t offset) {
       if constexpr (std::is_same_v<T, bool>) values.push_back(tensor.data[offset] != 0);
       else values.push_back(ElementJson(Load<T>(tensor.data + offset)));
     });
   });
-  return values;
+  return elements;
 }
 
 bool HasNumbers(int32_t dtype) {

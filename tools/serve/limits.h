@@ -25,6 +25,8 @@ struct Limits {
   size_t breakpoints = 256;               // of a page
   size_t feeds = 256;                     // of a page
   int64_t value_elements = 1 << 20;       // in one answer of JSON
+  size_t json_bytes = 64 << 20;           // of values in one answer of JSON
+  size_t string_bytes = 4096;             // of a string in summaries and samples
   int64_t value_bytes = int64_t{256} << 20;  // in one binary answer
   size_t names = 10000;                   // in one call
   size_t history_events = 1024;           // of a page, kept for replay

@@ -54,9 +54,9 @@ double RealFrom(const Json& value) {
   if (value.is_number()) return value.get<double>();
   if (value.is_string()) {
     const std::string& text = value.get_ref<const std::string&>();
-    if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
-    if (text == "Infinity") return std::numeric_limits<double>::infinity();
-    if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+    if (text == "NaN" || text == "nan") return std::numeric_limits<double>::quiet_NaN();
+    if (text == "Infinity" || text == "inf") return std::numeric_limits<double>::infinity();
+    if (text == "-Infinity" || text == "-inf") return -std::numeric_limits<double>::infinity();
   }
   Bad("'" + Dump(value).substr(0, 100) + "' is no number", "numbers, \"NaN\", \"Infinity\" or \"-Infinity\"");
 }

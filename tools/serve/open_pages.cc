@@ -25,23 +25,31 @@ std::shared_ptr<Document> OpenPages::FindPath(const std::string& path) {
   return nullptr;
 }
 
-std::shared_ptr<Document> OpenPages::Open(PageSource source) {
+void OpenPages::NeedRoom() const {
+  if (ended_) throw ApiError(503, "resource_exhausted", "the server ends");
+  if (documents_.size() < context_.limits.pages) return;
+  throw ApiError(429, "resource_exhausted", "there are " + std::to_string(documents_.size()) + " open pages already", "close one");
+}
+
+std::pair<std::shared_ptr<Document>, bool> OpenPages::Open(PageSource source) {
   std::string id;
   {
     const std::lock_guard lock(mutex_);
-    if (ended_) throw ApiError(503, "resource_exhausted", "the server ends");
-    if (documents_.size() >= context_.limits.pages) {
-      throw ApiError(429, "resource_exhausted", "there are " + std::to_string(documents_.size()) + " open pages already", "close one");
-    }
+    NeedRoom();
     id = "p" + std::to_string(next_++);
   }
+  const std::optional<std::string> path = source.path;
   auto document = std::make_shared<Document>(id, rules_, std::move(source), context_);
   {
+    // Others may have opened it while it was read.
+    const std::lock_guard adding(adding_);
+    if (auto there = path ? FindPath(*path) : nullptr) return {std::move(there), false};
     const std::lock_guard lock(mutex_);
+    NeedRoom();
     documents_[id] = document;
   }
   TellClients();
-  return document;
+  return {std::move(document), true};
 }
 
 void OpenPages::Close(const std::shared_ptr<Document>& document, bool discard, const std::string& by) {

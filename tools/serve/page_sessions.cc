@@ -26,6 +26,30 @@ std::vector<const char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
+std::string_view Trimmed(std::string_view text) {
+  const size_t start = text.find_first_not_of(" \t\r\n");
+  if (start == std::string_view::npos) return "";
+  return text.substr(start, text.find_last_not_of(" \t\r\n") - start + 1);
+}
+
+/// The value of an attribute, as text, of a block as the page spells it: "INFINITE_LOOP_ = true;", or an object. Empty where it has none.
+std::string AttributeOf(const Json& block, const std::string& name) {
+  const Json attrs = block.value("attrs", Json());
+  if (attrs.is_object()) {
+    const Json value = attrs.value(name, attrs.value(name + "_", Json()));
+    return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : Dump(value);
+  }
+  std::string_view rest = attrs.is_string() ? std::string_view(attrs.get_ref<const std::string&>()) : "";
+  while (!rest.empty()) {
+    const std::string_view setting = rest.substr(0, rest.find(';'));
+    const size_t equals = std::min(setting.find('='), setting.size());
+    const std::string_view key = Trimmed(setting.substr(0, equals));
+    if (key == name || key == name + "_") return std::string(Trimmed(setting.substr(std::min(equals + 1, setting.size()))));
+    rest.remove_prefix(std::min(setting.size() + 1, rest.size()));
+  }
+  return "";
+}
+
 Json ErrorJson(const char* code, const char* message) { return {{"error", {{"code", code}, {"severity", "error"}, {"message", message}}}}; }
 
 }  // namespace
@@ -37,14 +61,10 @@ std::string ShortText(const weft_view* view) {
   // "DT_FLOAT [2,2] {{1,2},{3,4}}": type and shape are told elsewhere.
   const size_t shape_end = words.find("] ");
   if (shape_end != std::string::npos) words.erase(0, shape_end + 2);
-  if (words.size() > 120) {
-    words.resize(117);
-    words += "...";
-  }
-  return words;
+  return words.size() > 120 ? std::string(CutText(words, 117)) + "..." : words;
 }
 
-Json SummaryOf(weft_results* results, size_t index, bool statistics, int64_t first) {
+Json SummaryOf(weft_results* results, size_t index, bool statistics, int64_t first, JsonRoom& room) {
   ViewHandle view;
   weft_view_info info = WEFT_VIEW_INFO_INIT;
   if (weft_results_view(results, index, view.out(), nullptr) != WEFT_OK || weft_view_get_info(view.get(), &info) != WEFT_OK) return nullptr;
@@ -52,7 +72,9 @@ Json SummaryOf(weft_results* results, size_t index, bool statistics, int64_t fir
   Json summary = {{"dtype", weft_dtype_name(info.dtype)}, {"shape", tensor.shape}, {"count", info.count}, {"bytes", info.bytes}, {"generation", info.generation},
                   {"stale", info.stale != 0}, {"in_progress", info.in_progress != 0}, {"outdated_page", info.outdated_page != 0}};
   summary["text"] = ShortText(view.get());
-  summary["first"] = ElementsJson(tensor, first);
+  JsonElements elements = ElementsJson(tensor, first, room);
+  summary["first"] = std::move(elements.list);
+  if (elements.cut) summary["cut"] = true;
   if (HasNumbers(info.dtype) && (statistics || info.count <= kMeasured)) PutStatistics(tensor, summary);
   return summary;
 }
@@ -143,6 +165,19 @@ void PageSessions::Replace(PageRunHandle opened) {
   }
 }
 
+void PageSessions::Drop(bool of_fetches) {
+  if (of_fetches) return fetches_.reset();
+  page_.clear();
+  page_run_.reset();
+}
+
+bool PageSessions::Loops(const OpenSession& session) const {
+  StringsHandle json;
+  if (session.of_fetches || weft_page_block_json(document_.page(), session.id.c_str(), json.out(), nullptr) != WEFT_OK) return false;
+  const std::string value = AttributeOf(Json::parse(TextOf(json), nullptr, false), "INFINITE_LOOP");
+  return value == "true" || value == "TRUE" || value == "True" || value == "1";
+}
+
 OpenSession& PageSessions::OpenFetches(const Json& body) {
   const std::vector<std::string> fetches = TextsField(body, "fetches", 256), operations = TextsField(body, "operations", 256);
   const std::vector<const char*> fetched = Pointers(fetches), run = Pointers(operations);
@@ -183,13 +218,14 @@ void PageSessions::ForResults(const std::vector<std::string>* names, const EachR
 
 Json PageSessions::Summaries(const std::vector<std::string>& names, bool all, bool statistics, int64_t first) {
   Json values = Json::object();
+  JsonRoom room{limits_.json_bytes, limits_.string_bytes};
   ForResults(all ? nullptr : &names, [&](const weft_result& result, OpenSession& session, weft_results* results, size_t index) {
     if (values.contains(result.name) && !values[result.name].contains("error")) return;
     if (result.code != WEFT_OK) {
       values[result.name] = ErrorJson(weft_status_name(result.code), "no run has computed the value, or there is none");
       return;
     }
-    Json summary = SummaryOf(results, index, statistics, first);
+    Json summary = SummaryOf(results, index, statistics, first, room);
     summary["session"] = session.id;
     values[result.name] = std::move(summary);
   });
@@ -230,20 +266,34 @@ void PageSessions::Feed(const std::string& name, std::unique_ptr<OwnedBuffer> va
   if (!feeds_.contains(name) && feeds_.size() >= limits_.feeds) throw ApiError(429, "resource_exhausted", "the page has too many feeds");
   value->counted = value->held_bytes();
   CountFeeds(value->counted);
-  std::optional<ApiError> failure;
-  bool taken = false;
+  std::optional<ApiError> unknown, refusal;
+  std::vector<OpenSession*> taken;
   for (OpenSession* session : All()) {
     try {
       Call([&](weft_diagnostics** problems) { return weft_session_feed(session->handle.get(), name.c_str(), &value->buffer, problems); });
-      taken = true;
+      taken.push_back(session);
     } catch (const ApiError& error) {
-      if (!failure) failure = error;
+      (error.http() == HttpStatusOf(WEFT_NOT_FOUND, Refusal::kCall) ? unknown : refusal) = error;
     }
+    if (refusal) break;
   }
-  if (taken || !failure) feeds_[name] = std::move(value);
+  if (taken.empty() && !refusal) refusal = unknown;
+  if (!refusal) feeds_[name] = std::move(value);
+  value.reset();
   CountFeeds(0);
-  if (!taken && failure) throw *failure;
+  if (refusal) {
+    bool as_before = true;
+    for (OpenSession* session : taken) as_before = FeedAsBefore(*session, name) && as_before;
+    if (!as_before) Unfeed(name);
+    throw *refusal;
+  }
   PublishFeeds();
+}
+
+bool PageSessions::FeedAsBefore(OpenSession& session, const std::string& name) {
+  weft_session_unbind(session.handle.get(), name.c_str(), nullptr);
+  const auto before = feeds_.find(name);
+  return before == feeds_.end() || weft_session_feed(session.handle.get(), name.c_str(), &before->second->buffer, nullptr) == WEFT_OK;
 }
 
 void PageSessions::Unfeed(const std::string& name) {

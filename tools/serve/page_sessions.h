@@ -54,6 +54,10 @@ class PageSessions {
   /// Opens those of the page as it is now; throws 422. They become the page's by Replace, for which those of before must be idle.
   PageRunHandle OpenPageRun();
   void Replace(PageRunHandle opened);
+  /// Closes those of the page, or the one of fetches, which must be idle.
+  void Drop(bool of_fetches);
+  /// Whether it runs until it is stopped where nothing else is asked for (INFINITE_LOOP).
+  bool Loops(const OpenSession& session) const;
   /// Opens a session of the fetches and operations that a body names; throws 422. The one of before goes.
   OpenSession& OpenFetches(const Json& body);
   /// Whose values come first, where several have them.
@@ -75,7 +79,8 @@ class PageSessions {
   ViewHandle View(const std::string& name, const std::string& session, std::string& from);
 
   Json Feeds() const;
-  /// The value counts in the page's memory limit as long as it is fed; throws 507 where that has no room for it.
+  /// The value counts in the page's memory limit as long as it is fed; throws 507 where that has no room for it. What is refused
+  /// leaves what was fed before; that ends where there is no room for it any more either.
   void Feed(const std::string& name, std::unique_ptr<OwnedBuffer> value);
   /// Throws 404.
   void Unfeed(const std::string& name);
@@ -86,6 +91,7 @@ class PageSessions {
 
  private:
   std::vector<OpenSession*> ByPreference();
+  bool FeedAsBefore(OpenSession& session, const std::string& name);
   void PublishFeeds();
   /// Counts the values that are fed, with `more` bytes; throws 507 where they are too many.
   void CountFeeds(int64_t more);
@@ -102,5 +108,6 @@ class PageSessions {
 /// The first elements of a value, as people read them: "{{1,2},{3,4}}". Empty where it cannot be read.
 std::string ShortText(const weft_view* view);
 /// The protocol's summary of a value.
-Json SummaryOf(weft_results* results, size_t index, bool statistics, int64_t first);
+Json SummaryOf(weft_results* results, size_t index, bool statistics, int64_t first, JsonRoom& room);
+
 }  // namespace weft::serve

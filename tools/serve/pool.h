@@ -1,9 +1,12 @@
 // The threads that answer calls. What waits is bounded.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <functional>
+#include <iostream>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -53,8 +56,19 @@ class Pool {
         task = std::move(waiting_.front());
         waiting_.pop_front();
       }
-      task();
+      try {
+        task();
+      } catch (const std::exception& error) {
+        Tell(error.what());
+      } catch (...) {
+        Tell("no reason is known");
+      }
     }
+  }
+
+  /// Once: what fails may fail again and again.
+  void Tell(const char* why) {
+    if (!told_.exchange(true)) std::cerr << "weft: warning: a task of the server failed: " << why << '\n';
   }
 
   const size_t most_waiting_;
@@ -62,6 +76,7 @@ class Pool {
   std::condition_variable ready_;
   std::deque<std::function<void()>> waiting_;
   bool stopped_ = false;
+  std::atomic<bool> told_{false};
   std::vector<std::thread> threads_;
 };
 

@@ -10,6 +10,8 @@
 namespace weft::serve {
 namespace {
 
+constexpr int64_t kFirst = 8;  // elements in each summary
+
 const char* ProgressName(int32_t progress) {
   static constexpr const char* kNames[] = {"none", "began", "ended", "skipped", "failed", "cancelled"};
   return progress >= 0 && progress < 6 ? kNames[progress] : "none";
@@ -178,6 +180,7 @@ bool ProgressWatches::Send(const Json& run, Clock::time_point now) {
     if (!ended && now - watch.last < watch.interval) continue;
     watch.last = now;
     SendSummaries(watch, paused);
+    waits = waits || watch.more;
   }
   return waits;
 }
@@ -204,20 +207,26 @@ void ProgressWatches::SendTick(TickWatch& watch, const Json& run, Clock::time_po
   client->Offer(std::make_shared<const std::string>(Dump(tick)), false, "run");
 }
 
-/// Summaries of what the client has not; of a paused run all, since its values may have been replaced.
+/// Summaries of what the client has not; of a paused run all, since its values may have been replaced. What is too much for one message
+/// comes in the next.
 void ProgressWatches::SendSummaries(SummaryWatch& watch, bool paused) {
   const std::shared_ptr<Client> client = watch.client.lock();
   if (!client) return;
   Json different = Json::object();
+  JsonRoom room{limits_.queue_bytes / 2, limits_.string_bytes};
+  const bool again = paused && !watch.more;
+  watch.more = false;
   std::set<std::string> had;
   sessions_.ForResults(&watch.names, [&](const weft_result& result, OpenSession& session, weft_results* results, size_t index) {
     if (result.code != WEFT_OK || !had.insert(result.name).second) return;
     // What is the same run's is the same value: nothing is read of it.
     const std::string key = session.id + std::to_string(result.generation) + (result.stale != 0 ? "s" : "");
     std::string& sent = watch.sent[result.name];
-    if (sent == key && !paused) return;
+    if (sent == key && !again) return;
+    watch.more = watch.more || room.bytes < static_cast<size_t>(kFirst) * (limits_.string_bytes + sizeof(Json));
+    if (watch.more) return sent.clear();
     sent = key;
-    Json summary = SummaryOf(results, index, false, 8);
+    Json summary = SummaryOf(results, index, false, kFirst, room);
     summary["session"] = session.id;
     different[result.name] = std::move(summary);
   });

@@ -48,6 +48,7 @@ struct SummaryWatch {
   std::vector<std::string> names;
   Clock::time_point last{};
   std::unordered_map<std::string, std::string> sent;  // the summary that the client has, by name
+  bool more = false;  // not all went into the last message
 };
 
 /// Guarded by the lock of the Runner that has it, but for times().

@@ -36,13 +36,20 @@ void PauseBeforeFirst(OpenSession& session) {
   Call([&](weft_diagnostics** problems) { return weft_session_break(session.handle.get(), &options, session.first_block.out(), problems); });
 }
 
+int32_t ModeNamed(const std::string& name) {
+  for (int32_t mode = 0; mode < 4; ++mode) {
+    if (name == ModeName(mode)) return mode;
+  }
+  throw ApiError(400, "invalid_argument", "'" + name + "' is no mode", "EDIT, FREEZE, STEP or RUN");
+}
+
 bool IsListOf(const Json& body, const char* name) { return !body.value(name, Json::array()).empty(); }
 
 }  // namespace
 
 Runner::Runner(Document& document, Context& context)
     : document_(document), context_(context), sessions_(document, context.limits), breakpoints_(document, sessions_, context.limits),
-      runs_(document, sessions_, breakpoints_, context.limits), values_(document, sessions_), progress_(document, sessions_, context.limits) {
+      runs_(document, sessions_, breakpoints_, context.limits), values_(document, sessions_, context.limits), progress_(document, sessions_, context.limits) {
   Call([&](weft_diagnostics** problems) { return weft_events_open(nullptr, events_.out(), problems); });
 }
 
@@ -85,19 +92,35 @@ void Runner::OpenSessions() {
   const bool had = sessions_.page_run() != nullptr;
   values_.Detach(false);
   breakpoints_.Detach(false);
-  sessions_.Replace(std::move(opened));
-  for (OpenSession* session : sessions_.Which(false)) Adopt(*session);
-  values_.Resume();
   if (had) document_.log().Publish({{"type", "values.reset"}});
+  try {
+    sessions_.Replace(std::move(opened));
+    for (OpenSession* session : sessions_.Which(false)) Adopt(*session);
+  } catch (...) {
+    Drop(false);
+    throw;
+  }
+  values_.Resume();
 }
 
 OpenSession& Runner::OpenFetches(const Json& body) {
   OpenSession& session = sessions_.OpenFetches(body);
   breakpoints_.Detach(true);
   values_.Detach(true);
-  Adopt(session);
+  try {
+    Adopt(session);
+  } catch (...) {
+    Drop(true);
+    throw;
+  }
   values_.Resume();
   return session;
+}
+
+/// Sessions that could not be given all that is set for the page must not run: the next start opens others.
+void Runner::Drop(bool of_fetches) {
+  breakpoints_.Detach(of_fetches);
+  sessions_.Drop(of_fetches);
 }
 
 // ---- runs ------------------------------------------------------------------------------------------------------------------
@@ -125,11 +148,11 @@ Json Runner::Start(const Json& body, const std::string& by) {
   sessions_.PreferFetches(fetch);
   try {
     run.by_page_run = by_page_run;
-    if (!by_page_run && options.steps == 0) options.steps = 1;
+    if (!by_page_run && options.steps == 0) options.steps = sessions_.Loops(*started[0]) ? WEFT_UNTIL_STOPPED : 1;
     Call([&](weft_diagnostics** problems) {
       return by_page_run ? weft_page_run_start(sessions_.page_run(), &options, problems) : weft_session_start(started[0]->handle.get(), &options, problems);
     }, Refusal::kEngine);
-  } catch (const ApiError&) {
+  } catch (...) {
     runs_.Withdraw();
     throw;
   }
@@ -149,12 +172,12 @@ Json Runner::SetMode(const Json& body, const std::string& by) {
   const Lock lock(mutex_);
   runs_.Refresh();
   const std::string name = TextField(body, "mode");
-  int32_t mode = -1;
-  for (int32_t k = 0; k < 4; ++k) {
-    if (name == ModeName(k)) mode = k;
+  const int32_t mode = ModeNamed(name);
+  const bool goes = mode == WEFT_MODE_STEP || mode == WEFT_MODE_RUN;
+  if (goes && runs_.active() && runs_.latest()->target == "fetches") {
+    throw ApiError(409, "failed_precondition", "a run of fetches is in progress", "stop it first, or step it where it is paused");
   }
-  if (mode < 0) throw ApiError(400, "invalid_argument", "'" + name + "' is no mode", "EDIT, FREEZE, STEP or RUN");
-  const bool starts = (mode == WEFT_MODE_STEP || mode == WEFT_MODE_RUN) && sessions_.Idle();
+  const bool starts = goes && sessions_.Idle();
   std::string until_block;
   weft_run_options options = RunOptions(body, until_block);
   if (options.steps == 0) options.steps = 1;
@@ -163,9 +186,14 @@ Json Runner::SetMode(const Json& body, const std::string& by) {
     sessions_.PreferFetches(false);
     runs_.Add("page", by);
   }
-  if (mode == WEFT_MODE_EDIT && sessions_.page_run() != nullptr) weft_page_run_cancel(sessions_.page_run(), nullptr);
-  for (OpenSession* session : sessions_.Which(false)) {
-    Call([&](weft_diagnostics** problems) { return weft_session_set_mode(session->handle.get(), mode, &options, problems); }, Refusal::kEngine);
+  try {
+    SetModes(mode, options);
+  } catch (...) {
+    if (starts) {
+      for (OpenSession* session : sessions_.Which(false)) weft_session_cancel(session->handle.get(), nullptr);
+      runs_.Withdraw();
+    }
+    throw;
   }
   if (RunRecord* run = runs_.latest()) {
     run->mode = name;
@@ -175,6 +203,15 @@ Json Runner::SetMode(const Json& body, const std::string& by) {
   runs_.Refresh();
   KeepTicking();
   return {{"mode", name}, {"run", runs_.Latest()}};
+}
+
+/// EDIT and FREEZE are for all that runs, STEP and RUN for the sessions of the page.
+void Runner::SetModes(int32_t mode, const weft_run_options& options) {
+  if (mode == WEFT_MODE_EDIT && sessions_.page_run() != nullptr) weft_page_run_cancel(sessions_.page_run(), nullptr);
+  const bool all = mode == WEFT_MODE_EDIT || mode == WEFT_MODE_FREEZE;
+  for (OpenSession* session : all ? sessions_.All() : sessions_.Which(false)) {
+    Call([&](weft_diagnostics** problems) { return weft_session_set_mode(session->handle.get(), mode, &options, problems); }, Refusal::kEngine);
+  }
 }
 
 // ---- breakpoints, feeds, subscriptions -------------------------------------------------------------------------------------

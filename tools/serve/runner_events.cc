@@ -62,7 +62,7 @@ void Runner::WatchEvents() {
       if (auto self = weak.lock()) self->Drain();
     });
     if (taken) return;
-    if (auto self = weak.lock()) self->Arm();
+    if (auto self = weak.lock()) self->ArmSoon();
   });
   watch_->Arm();
 }
@@ -74,10 +74,21 @@ void Runner::Arm() {
 
 void Runner::Drain() {
   if (draining_.exchange(true)) return;
-  TakeEvents();
-  KeepTicking();
+  try {
+    TakeEvents();
+    KeepTicking();
+  } catch (...) {
+    // As for want of memory: the rest is taken later.
+    draining_ = false;
+    ArmSoon();
+    throw;
+  }
   draining_ = false;
-  // Not at once: events of the next milliseconds come together.
+  ArmSoon();
+}
+
+/// Not at once: events of the next milliseconds come together, and a pool that is full becomes free.
+void Runner::ArmSoon() {
   if (context_.net == nullptr) return;
   context_.net->After(kBetweenDrains, [weak = weak_from_this()] {
     if (auto self = weak.lock()) self->Arm();

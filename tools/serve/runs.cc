@@ -110,7 +110,10 @@ void PageRuns::Refresh() {
 
 void PageRuns::LookAtSessions(RunRecord& run, bool& running, bool& paused) {
   Json sessions = Json::array();
-  for (OpenSession* session : sessions_.Which(run.target == "fetches")) sessions.push_back(SessionJson(*session, running, paused));
+  for (OpenSession* session : sessions_.Which(run.target == "fetches")) {
+    Json described = SessionJson(*session, running, paused);
+    if (!described.is_null()) sessions.push_back(std::move(described));
+  }
   run.sessions = std::move(sessions);
 }
 

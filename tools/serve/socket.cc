@@ -139,14 +139,17 @@ class SocketSession : public SocketHandler, public std::enable_shared_from_this<
     client->SetName(TextField(call, "name", "").substr(0, 100));
     // What it had subscribed to by the connection before, it asks for anew.
     if (resumed) Forget(*server_, *client);
+    const Json pages = server_->pages().Describe();
+    const Json hello = {{"type", "hello"}, {"protocol", 1}, {"instance", server_->instance()}, {"client", client->id()}, {"resumed", resumed},
+                        {"version", weft_version()}, {"lease_seconds", server_->limits().lease_seconds}, {"features", Json::array()}, {"pages", pages}};
     {
       const std::lock_guard lock(mutex_);
       if (!socket_) return;
       client_ = client;
-      client->Attach(socket_);
+      client->Attach(socket_, hello);
     }
-    client->Send({{"type", "hello"}, {"protocol", 1}, {"instance", server_->instance()}, {"client", client->id()}, {"resumed", resumed},
-                  {"version", weft_version()}, {"lease_seconds", server_->limits().lease_seconds}, {"features", Json::array()}, {"pages", server_->pages().Describe()}});
+    // What others did to the list before this client could be told.
+    if (Json now = server_->pages().Describe(); now != pages) client->Send({{"type", "pages"}, {"pages", std::move(now)}});
   }
 
   void Subscribe(const Json& call, const Json& id) {

@@ -41,8 +41,19 @@ Tensor Sliced(Tensor tensor, const std::vector<AxisSlice>& slice);
 
 /// The first `most` elements, row-major, without gaps. Not for strings.
 std::string DenseBytes(const Tensor& tensor, int64_t most);
-/// The first `most` elements as JSON.
-Json ElementsJson(const Tensor& tensor, int64_t most);
+/// What an answer of JSON has room for.
+struct JsonRoom {
+  size_t bytes = SIZE_MAX;         // of elements that are yet to come
+  size_t string_bytes = SIZE_MAX;  // of one string: longer ones are cut
+};
+struct JsonElements {
+  Json list = Json::array();
+  bool cut = false;  // a string is not whole
+};
+/// The first `most` elements as JSON, which take some of the room. Throws 413 where it is too little.
+JsonElements ElementsJson(const Tensor& tensor, int64_t most, JsonRoom& room);
+/// The first bytes of a text, at most so many, without a part of a character at the end.
+std::string_view CutText(std::string_view text, size_t most);
 /// A .npy file. Throws 501 for strings and resources; bfloat16 is widened to float32.
 std::string NpyBytes(const Tensor& tensor);
 

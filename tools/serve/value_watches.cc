@@ -10,6 +10,8 @@
 namespace weft::serve {
 namespace {
 
+constexpr int64_t kMostStrings = 1000;  // of a sample
+
 int32_t ReductionNamed(const std::string& name) {
   static constexpr const char* kNames[] = {"each", "last", "mean", "min_max", "decimate", "histogram"};
   for (int32_t k = 0; k < 6; ++k) {
@@ -171,8 +173,14 @@ void ValueWatches::SendSample(ValueWatch& watch, Client& client, const TakenSamp
   }
   Json header = Header(watch, "sample", sample);
   std::vector<KeyedTensor> tensors;
-  if (taken.tensor.strings != nullptr) header["values"] = ElementsJson(taken.tensor, 1000);
-  else tensors.push_back({"value", &taken.tensor});
+  if (taken.tensor.strings != nullptr) {
+    JsonRoom room{limits_.queue_bytes, limits_.string_bytes};
+    JsonElements elements = ElementsJson(taken.tensor, kMostStrings, room);
+    header["values"] = std::move(elements.list);
+    header["cut"] = elements.cut || taken.tensor.count() > kMostStrings;
+  } else {
+    tensors.push_back({"value", &taken.tensor});
+  }
   if (taken.high) tensors.push_back({"high", &taken.high_tensor});
   if (watch.options.reduction == WEFT_HISTOGRAM) {
     header["low"] = NumberJson(sample.lowest);

@@ -41,7 +41,7 @@ struct TakenSample {
 /// Guarded by the lock of the Runner that has it.
 class ValueWatches {
  public:
-  ValueWatches(Document& document, PageSessions& sessions) : document_(document), sessions_(sessions) {}
+  ValueWatches(Document& document, PageSessions& sessions, const Limits& limits) : document_(document), sessions_(sessions), limits_(limits) {}
 
   /// A new one, `sub`, as a client's call says; the call's answer. Throws 400, 404.
   Json Add(const std::shared_ptr<Client>& client, const Json& call, uint64_t sub);
@@ -67,6 +67,7 @@ class ValueWatches {
 
   Document& document_;
   PageSessions& sessions_;
+  const Limits& limits_;
   std::deque<ValueWatch> watches_;
   uint64_t next_tag_ = 1;
 };
