@@ -89,11 +89,11 @@ Result<Printed> Plan(PlanContext& ctx) {
 }
 
 constexpr auto Run = [](const Printed& printed, RunContext& ctx) {
+  // First the text: the output may lie where the data is.
+  if (ctx.state<Counter>().Next(printed.first_n)) ctx.log().Print(Cat(printed.message, TensorTexts(ctx, data, printed.types, printed.limit, "")));
   const std::byte* from = ctx.in<std::byte>(input).data();
   const auto to = ctx.out<std::byte>(output);
   if (to.data() != from) MovesOf(printed.type).CopyLong(from, to.data(), static_cast<int64_t>(to.size()), ctx.workers());
-  if (!ctx.state<Counter>().Next(printed.first_n)) return;
-  ctx.log().Print(Cat(printed.message, TensorTexts(ctx, data, printed.types, printed.limit, "")));
 };
 
 constexpr auto Bind = [](const Printed&, BindContext& ctx) {

@@ -97,34 +97,53 @@ std::vector<StepGroup> GroupsOf(const Plan& plan) {
 /// In-place reuse: input memory that element-wise outputs of a group may be written over.
 class InPlaceReuse {
  public:
-  InPlaceReuse(const Graph& graph, const Plan& plan, const StepGroup& group) : graph_(graph), plan_(plan), group_(group) {}
+  InPlaceReuse(const Graph& graph, const Plan& plan, const StepGroup& group) : graph_(graph), plan_(plan), group_(group) {
+    for (int s = group.first; s <= group.last && group.first < group.last; ++s) {
+      if (IsElementwise(s)) continue;
+      ForEachRead(s, [&](int root) { read_late_.push_back(root); });
+    }
+    std::ranges::sort(read_late_);
+  }
 
   /// A slot that step `s` may write its output 0 over, or -1: one that no step after it reads.
   int SlotFor(int s, const std::vector<char>& reused) const {
     const Step& step = plan_.steps[s];
-    if (step.kind != Step::Kind::kRun || !graph_.node(step.node).def->elementwise) return -1;
+    if (step.kind != Step::Kind::kRun || !IsElementwise(s)) return -1;
     const Slot& out = plan_.slots[plan_.operands[step.first_output]];
     if (out.storage != Slot::Storage::kArena) return -1;
     // In a group of several steps, an element is read by all steps so far before the next element is touched.
     constexpr int kLookedAt = 64;  // what was read long before lies in no cache any more
     for (int reader = s; reader >= std::max(group_.first, s - kLookedAt); --reader) {
-      const Step& reading = plan_.steps[reader];
-      if (!graph_.node(reading.node).def->elementwise) continue;  // a reduction reads when all elements of a tile are written
-      for (size_t v = 0; v < graph_.node(reading.node).inputs.size(); ++v) {
-        int root = RootOf(plan_, static_cast<int>(plan_.operands[reading.first_input + v]));
-        if (root < 0 || plan_.slots[root].last_use != reader || reused[root]) continue;
+      if (!IsElementwise(reader)) continue;
+      int found = -1;
+      ForEachRead(reader, [&](int root) {
+        if (found >= 0 || plan_.slots[root].last_use != reader || reused[root] || std::ranges::binary_search(read_late_, root)) return;
         // As many bytes are not enough: eight booleans are not a double.
         const Slot& in = plan_.slots[root];
-        if (in.shape.count() == out.shape.count() && ElementSize(in.dtype) == ElementSize(out.dtype)) return root;
-      }
+        if (in.shape.count() == out.shape.count() && ElementSize(in.dtype) == ElementSize(out.dtype)) found = root;
+      });
+      if (found >= 0) return found;
     }
     return -1;
   }
 
  private:
+  bool IsElementwise(int s) const { return graph_.node(plan_.steps[s].node).def->elementwise; }
+
+  /// use(root) for each input of the step that lies in the arena.
+  template <class Use>
+  void ForEachRead(int s, Use&& use) const {
+    const Step& step = plan_.steps[s];
+    for (size_t v = 0; v < graph_.node(step.node).inputs.size(); ++v) {
+      const int root = RootOf(plan_, static_cast<int>(plan_.operands[step.first_input + v]));
+      if (root >= 0) use(root);
+    }
+  }
+
   const Graph& graph_;
   const Plan& plan_;
   const StepGroup& group_;
+  std::vector<int> read_late_;  // what the group's reductions read: when all its steps have written a tile
 };
 
 /// A part of the arena: for values that live in it one after another, each written over the one before, or for a step's scratch.

@@ -46,12 +46,10 @@ TEST_CASE("Print writes its message and data to the log and passes its input on"
   CHECK(result.log.find("msg: [[0 1 2...]...][hi][2.5]") != std::string::npos);
 }
 
-/// What a Print of the number 7 writes in three runs of its page.
-std::vector<std::string> PrintedInThreeRuns(const std::string& attrs) {
+/// What is printed in some runs of a page that fetch one value.
+std::vector<std::string> Printed(Page page, const std::string& fetch, int runs) {
   std::vector<std::string> lines;
   Runtime runtime(MakeCatalog(), {.threads = 1});
-  Page page;
-  AddBlock(page, "p", "Print", {{"input", {Tensor::Scalar(1)}}, {"data", {Tensor::Scalar(7)}}}, attrs);
   ScopeOptions options;
   options.print = [&](std::string_view text) { lines.emplace_back(text); };
   Diagnostics diagnostics;
@@ -60,10 +58,28 @@ std::vector<std::string> PrintedInThreeRuns(const std::string& attrs) {
   REQUIRE(diagnostics.FirstError().ok());
   SessionSpec spec;
   spec.id = "test";
-  spec.fetches.push_back({"p.output", scope->graph().FindValue("p.output").value()});
+  spec.fetches.push_back({fetch, scope->graph().FindValue(fetch).value()});
   Session session(scope, std::move(spec), Keep::kAsked);
-  for (int i = 0; i < 3; ++i) CHECK(session.Run().ok());
+  for (int i = 0; i < runs; ++i) CHECK(session.Run().ok());
   return lines;
+}
+
+/// What a Print of the number 7 writes in three runs of its page.
+std::vector<std::string> PrintedInThreeRuns(const std::string& attrs) {
+  Page page;
+  AddBlock(page, "p", "Print", {{"input", {Tensor::Scalar(1)}}, {"data", {Tensor::Scalar(7)}}}, attrs);
+  return Printed(std::move(page), "p.output", 3);
+}
+
+TEST_CASE("Print shows its data as it is, also where its output takes over the data's memory", "[logging]") {
+  Page page;
+  const std::string dims = AddConst(page, "dims", Tensor::Of<int32_t>({4}));
+  for (const auto& [id, value] : {std::pair("ones", 1.0f), std::pair("twos", 2.0f)}) {
+    AddBlock(page, id, "Fill", {{"dims", {dims}}, {"value", {Tensor::Scalar(value)}}});
+  }
+  AddBlock(page, "p", "Print", {{"input", {"ones.output"}}, {"data", {"twos.output"}}});
+  AddBlock(page, "sum", "Add", {{"x", {"p.output"}}, {"y", {"ones.output"}}});
+  CHECK(Printed(std::move(page), "sum.z", 1) == std::vector<std::string>{"[2 2 2...]"});
 }
 
 TEST_CASE("Print stops after first_n times", "[logging]") {
