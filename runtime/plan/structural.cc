@@ -28,6 +28,12 @@ void CheckWires(Draft& draft, int block) {
   }
 }
 
+// Of a literal or a constant block; undefined for what runs change or compute. (A variable's node holds its initial value.)
+Tensor ConstantOf(const Node& node) {
+  const bool changes = node.def != nullptr && node.def->structural != Structural::kConstant;
+  return changes ? Tensor() : node.constant.get();
+}
+
 // A literal becomes the node's own value; a wire makes the block another name for the wired output.
 void ConnectConstant(Draft& draft, int block) {
   const PortSpec& spec = draft.nodes[block].def->inputs[0];
@@ -51,8 +57,8 @@ void ConnectConstant(Draft& draft, int block) {
   Node& node = draft.nodes[block];
   DType type = draft.graph.TypeOf(values[0]);
   if (given && type != *given) return draft.Error(InvalidArgument("the value needs ", *given, ", the block's dtype, found ", type), block, input.port);
-  if (draft.nodes[values[0].node].constant.defined()) {
-    node.constant = draft.nodes[values[0].node].constant;
+  if (Tensor constant = ConstantOf(draft.nodes[values[0].node]); constant.defined()) {
+    node.constant = std::move(constant);
     node.output_types = {type};
     node.out_first = PortTable::Single(1);
     return;
@@ -97,9 +103,9 @@ void ConnectFeed(Draft& draft, int block) {
   if (!ValuesOf(draft, block, "input", replaced) || !ValuesOf(draft, block, "initializer", value)) return;
   DType needed = draft.graph.TypeOf(replaced[0]);
   const PageInput& input = *InputOf(draft, block, "initializer");
-  Tensor tensor = draft.nodes[value[0].node].constant;
+  Tensor tensor = ConstantOf(draft.nodes[value[0].node]);
   if (!tensor.defined()) {
-    return draft.Error(InvalidArgument("the initializer needs a value that is known before the run, found a computed output"), block, input.port);
+    return draft.Error(InvalidArgument("the initializer needs a value that is known before the run, found one that runs compute or change"), block, input.port);
   }
   if (const auto* literal = LiteralOf(input.items[0]); literal != nullptr && tensor.dtype() != needed) {
     auto typed = LiteralTensor(*literal, needed);

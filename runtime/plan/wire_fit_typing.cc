@@ -106,7 +106,8 @@ void BlockTyping::Complete(const Node& node, std::vector<GivenItem>& given) cons
 InputItem BlockTyping::ItemFor(const BlockDef& def, const GivenItem& given, std::vector<PageBlock>& stubs) const {
   if (given.literal != nullptr) return Boxed<Literal>(*given.literal);
   const OfferedValue& value = given.value;
-  if (value.constant != nullptr && def.structural != Structural::kNone) return Boxed<Literal>(ConstantLiteral(*value.constant));
+  const bool constant = value.kind == OfferedValue::Kind::kValue || def.structural == Structural::kVariable;  // a variable's is its initial value
+  if (value.constant != nullptr && constant && def.structural != Structural::kNone) return Boxed<Literal>(ConstantLiteral(*value.constant));
   std::string_view type = "Identity";
   if (value.kind == OfferedValue::Kind::kVariable) type = "Variable";
   if (value.kind == OfferedValue::Kind::kHandle) type = "VarHandleOp";
