@@ -83,6 +83,7 @@ weft_status PortsFor(weft_page* page, const char* port, weft_strings** ports, we
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
     WEFT_ASSIGN_OR_RETURN(const Wire wire, WireAt(port, inputs ? "from" : "to"));
     WEFT_ASSIGN_OR_RETURN(auto graph, GraphOf(*object));
+    const CallLimit limit(object->runtime->runtime.CallEnd(), nullptr, object->scope->budget());
     Result<std::vector<std::string>> found = std::vector<std::string>();
     object->inspector.WithWires(graph, [&](WireFit& fit) { found = inputs ? fit.InputsFor(wire) : fit.OutputsFor(wire); });
     if (!found.ok()) return std::move(found).status().WithPage(graph->name());
@@ -146,6 +147,7 @@ weft_status weft_page_port_type(weft_page* page, const char* port, weft_port_typ
     WEFT_RETURN_IF_ERROR(NeedPointer(port, "port"));
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
     WEFT_ASSIGN_OR_RETURN(auto graph, GraphOf(*object));
+    const CallLimit limit(object->runtime->runtime.CallEnd(), nullptr, object->scope->budget());
     WEFT_ASSIGN_OR_RETURN(const PortType known, object->inspector.Of(graph)->Port(*graph, port));
     weft_port_type filled = given;
     filled.dtype = ToC(known.dtype);
@@ -170,6 +172,7 @@ weft_status weft_page_why_not(weft_page* page, const char* block, weft_diagnosti
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
     WEFT_ASSIGN_OR_RETURN(auto graph, GraphOf(*object));
     WEFT_ASSIGN_OR_RETURN(const int index, BlockOf(*graph, block));
+    const CallLimit limit(object->runtime->runtime.CallEnd(), nullptr, object->scope->budget());
     Diagnostics found;
     for (Status& reason : object->inspector.Of(graph)->WhyNot(*graph, index, object->document->diagnostics())) found.Error(std::move(reason));
     return Give(std::make_shared<DiagnosticsObject>(std::move(found)), reasons);
@@ -195,6 +198,7 @@ weft_status weft_page_check_wire(weft_page* page, const char* from, const char* 
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
     WEFT_ASSIGN_OR_RETURN(const Wire source, WireAt(from, "from"));
     WEFT_ASSIGN_OR_RETURN(const Wire target, WireAt(to, "to"));
+    const CallLimit limit(object->runtime->runtime.CallEnd(), nullptr, object->scope->budget());
     return object->inspector.CheckWire(*object->scope, source, target);
   });
 }

@@ -81,6 +81,8 @@ int ExecutorView::StepOf(int slot) const {
   const Plan& plan = planned_->plan;
   while (plan.slots[static_cast<size_t>(slot)].bound) slot = plan.slots[static_cast<size_t>(slot)].source;
   const int node = plan.slots[static_cast<size_t>(slot)].value.node;
+  // What is looked at after a step is mostly that step's.
+  if (ended_ >= 0 && plan.steps[static_cast<size_t>(ended_)].node == node) return ended_;
   const auto step = std::find_if(plan.steps.begin(), plan.steps.end(), [&](const Step& s) { return s.node == node; });
   return step == plan.steps.end() ? -1 : static_cast<int>(step - plan.steps.begin());
 }

@@ -62,14 +62,8 @@ std::vector<char> VariableStart::WiredOnes() const {
 std::vector<int> VariableStart::Ready(const std::vector<char>& waiting) const {
   std::vector<int> ready;
   if (std::find(waiting.begin(), waiting.end(), 1) == waiting.end()) return ready;
-  // By node: whether it reads a waiting variable. Producers have the lower order.
-  std::vector<int> sorted;
-  std::vector<char> blocked(graph_.nodes().size(), 0);
-  for (size_t i = 0; i < blocked.size(); ++i) {
-    if (graph_.node(static_cast<int>(i)).order >= 0) sorted.push_back(static_cast<int>(i));
-  }
-  std::sort(sorted.begin(), sorted.end(), [&](int a, int b) { return graph_.node(a).order < graph_.node(b).order; });
-  for (int i : sorted) {
+  std::vector<char> blocked(graph_.nodes().size(), 0);  // by node: whether it reads a waiting variable
+  for (int i : graph_.in_order()) {
     const Node& node = graph_.node(i);
     if (node.variable >= 0) {
       blocked[i] = waiting[node.variable];

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/base/call_limit.h"
 #include "weft/base/text.h"
 
 namespace weft {
@@ -188,8 +189,14 @@ void SvgWriter::Box(const DrawnBox& box) {
 std::string SvgWriter::Write() {
   out_.reserve(1200 * drawing_.boxes.size() + 4096);
   Head();
-  for (const DrawnWire& wire : drawing_.wires) WirePath(wire);
-  for (const DrawnBox& box : drawing_.boxes) Box(box);
+  for (const DrawnWire& wire : drawing_.wires) {
+    CallLimit::Check();
+    WirePath(wire);
+  }
+  for (const DrawnBox& box : drawing_.boxes) {
+    CallLimit::Check();
+    Box(box);
+  }
   Line("</svg>");
   return std::move(out_);
 }

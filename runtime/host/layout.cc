@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/host/layout_layers.h"
 
 namespace weft {
@@ -77,6 +78,7 @@ std::vector<Column> Columns(const Drawing& drawing, const LayerGraph& graph) {
 
 void RouteWires(Drawing& drawing, const Part& part, const LayerGraph& graph, const std::vector<int>& vertex_of, const std::vector<Column>& columns) {
   for (size_t i = 0; i < part.wires.size(); ++i) {
+    CallLimit::Check();
     DrawnWire& wire = drawing.wires[part.wires[i]];
     DrawnPoint start = StartOf(drawing, wire), end = EndOf(drawing, wire);
     if (!graph.branch[i]) wire.path = {start};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/base/call_limit.h"
 #include "weft/base/text.h"
 
 namespace weft {
@@ -74,8 +75,14 @@ Drawing DrawingMaker::Make() {
   size_t count = page_.blocks.size();
   outputs_.resize(count);
   wired_.resize(count);
-  for (const PageBlock& block : page_.blocks) AddBox(block);
-  for (size_t i = 0; i < count; ++i) AddWires(static_cast<int>(i));
+  for (const PageBlock& block : page_.blocks) {
+    CallLimit::Check();
+    AddBox(block);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    CallLimit::Check();
+    AddWires(static_cast<int>(i));
+  }
   for (size_t i = 0; i < count; ++i) {
     // Outputs that nobody reads are shown, too; of a list, only the wired elements.
     const BlockDef* def = defs_[i];

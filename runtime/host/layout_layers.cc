@@ -140,7 +140,10 @@ LayerGraph MakeLayers(Drawing& drawing, const std::vector<int>& boxes, const std
     passes += std::max(0, last - layer[key.first] - 1);
   }
   LinkMaker maker(graph, drawing, vertex_of);
-  for (auto& [key, port] : ports) maker.AddPort(port.first, port.second, passes <= kMostPasses);
+  for (auto& [key, port] : ports) {
+    CallLimit::CheckNow();
+    maker.AddPort(port.first, port.second, passes <= kMostPasses);
+  }
   graph.in.resize(graph.vertices.size());
   graph.out.resize(graph.vertices.size());
   for (size_t l = 0; l < graph.links.size(); ++l) {

@@ -3,13 +3,16 @@
 #include <cmath>
 #include <utility>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/host/layout_layers.h"
 
 namespace weft {
 namespace {
 
 constexpr int kOrderSweeps = 14, kHeightSweeps = 24, kMoreHeightSweeps = 80;
-constexpr size_t kMostForSwaps = 3000;  // vertices: exchanging neighbours pays in pictures that people look at as a whole
+// Exchanging neighbours pays in pictures that people look at as a whole: so many vertices, and pairs of links that are compared each time.
+constexpr size_t kMostForSwaps = 3000;
+constexpr double kMostSwapWork = 1e6;
 constexpr double kBoxGap = 26, kPassGap = 12;
 
 /// Where a link ends, as a number that orders the ends within a layer.
@@ -24,6 +27,7 @@ void NumberPlaces(LayerGraph& graph, int layer) {
 
 /// Orders a layer by where its links to the layer before (or after) end; vertices without links keep their place.
 void SortLayer(LayerGraph& graph, int layer, bool by_before) {
+  CallLimit::CheckNow();
   std::vector<int>& order = graph.layers[layer];
   std::vector<std::pair<double, int>> linked;
   std::vector<size_t> places;
@@ -60,6 +64,7 @@ int64_t Inversions(std::vector<double>& keys, std::vector<double>& scratch, size
 }
 
 int64_t Crossings(const LayerGraph& graph) {
+  CallLimit::CheckNow();
   int64_t count = 0;
   std::vector<std::pair<double, double>> ends;
   std::vector<double> keys, scratch;
@@ -98,15 +103,29 @@ int CrossingsOf(const LayerGraph& graph, int above, int below) {
   return count;
 }
 
+/// Pairs of links that belong to neighbours.
+double SwapWork(const LayerGraph& graph) {
+  double work = 0;
+  for (const auto& order : graph.layers) {
+    for (size_t i = 0; i + 1 < order.size(); ++i) {
+      work += static_cast<double>(graph.in[order[i]].size()) * static_cast<double>(graph.in[order[i + 1]].size());
+      work += static_cast<double>(graph.out[order[i]].size()) * static_cast<double>(graph.out[order[i + 1]].size());
+    }
+  }
+  return work;
+}
+
 void SwapNeighbours(LayerGraph& graph) {
   for (int round = 0; round < 4; ++round) {
     bool better = false;
     for (size_t layer = 0; layer < graph.layers.size(); ++layer) {
       auto& order = graph.layers[layer];
       for (size_t i = 0; i + 1 < order.size(); ++i) {
+        CallLimit::Check();
         if (CrossingsOf(graph, order[i + 1], order[i]) >= CrossingsOf(graph, order[i], order[i + 1])) continue;
         std::swap(order[i], order[i + 1]);
-        NumberPlaces(graph, static_cast<int>(layer));
+        graph.vertices[order[i]].place = static_cast<int>(i);
+        graph.vertices[order[i + 1]].place = static_cast<int>(i) + 1;
         better = true;
       }
     }
@@ -146,6 +165,7 @@ void PlaceLayer(LayerGraph& graph, const std::vector<int>& order, const std::vec
 enum class Side : uint8_t { kBefore, kAfter, kBoth };
 
 void WishLayer(LayerGraph& graph, const std::vector<int>& order, Side side) {
+  CallLimit::CheckNow();
   std::vector<double> wished(order.size()), weights(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
     int v = order[i];
@@ -178,7 +198,7 @@ void OrderLayers(LayerGraph& graph) {
   for (int layer = 0; layer < layers; ++layer) NumberPlaces(graph, layer);
   auto best = graph.layers;
   int64_t fewest = Crossings(graph);
-  bool small = graph.vertices.size() <= kMostForSwaps;
+  const bool small = graph.vertices.size() <= kMostForSwaps && SwapWork(graph) <= kMostSwapWork;
   for (int sweep = 0; sweep < kOrderSweeps && fewest > 0; ++sweep) {
     bool forward = sweep % 2 == 0;
     for (int i = 1; i < layers; ++i) SortLayer(graph, forward ? i : layers - 1 - i, forward);

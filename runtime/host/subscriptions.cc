@@ -182,15 +182,15 @@ std::vector<Result<ResultValue>> Subscriptions::ReadResults(const std::vector<ui
 // Reads the last values on the thread that takes them: the one that runs has enough to do.
 void Subscriptions::ReadLast(uint64_t id) {
   std::vector<uint64_t> ids;
-  {
+  std::vector<Result<ResultValue>> results;
+  do {  // until none is removed meanwhile
+    ids.clear();
     std::lock_guard lock(mutex_);
     for (auto& subscription : all_) {
       if (subscription->ready && (id == 0 || subscription->id == id)) ids.push_back(subscription->id);
     }
-  }
+  } while (!ids.empty() && (results = ReadResults(ids)).size() != ids.size());
   if (ids.empty()) return;
-  const std::vector<Result<ResultValue>> results = ReadResults(ids);
-  if (results.size() != ids.size()) return;  // one was removed meanwhile: the next call reads the others
   std::lock_guard lock(mutex_);
   size_t next = 0;
   for (auto& subscription : all_) {

@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/plan/step_order.h"
 #include "weft/plan/node_numbers.h"
 
@@ -73,6 +74,7 @@ void LateSteps::Reach(int start) {
   std::unordered_set<int> visited;
   std::vector<int> stack = {start};
   while (!stack.empty()) {
+    CallLimit::Check();
     int i = stack.back();
     stack.pop_back();
     for (int next : next_[i]) {

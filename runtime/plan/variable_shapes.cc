@@ -37,6 +37,7 @@ void VariableShapes::Apply(const Step::Update& update, const std::optional<Shape
   }
   // Of several variables that may be the one, each may keep its shape.
   for (int variable : update.choices) {
+    may_have_value_.insert(variable);
     const std::optional<Shape>& now = Of(variable);
     if (now && !(after && *after == *now)) now_[variable] = std::nullopt;
   }

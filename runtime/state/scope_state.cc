@@ -26,6 +26,34 @@ std::pair<std::string_view, std::string_view> PartsOfOwn(std::string_view key) {
   return {key.substr(0, slash), key.substr(std::min(slash + 1, key.size()))};
 }
 
+/// Which blocks of a page make resources.
+class ResourceMakers {
+ public:
+  explicit ResourceMakers(const Graph& graph) : graph_(graph) {
+    for (const Node& node : graph.nodes()) {
+      if (node.def == nullptr || node.broken || node.variable >= 0 || node.def->FindAttr("shared_name") < 0) continue;
+      const std::string name = TextAttr(node, "shared_name");
+      shared_.emplace(ResourceStore::SharedKey(TextAttr(node, "container"), name.empty() ? node.id : name), node.def->name);
+    }
+  }
+
+  /// The type of the block that makes the one of this key; empty where none does.
+  std::string_view Of(std::string_view key) const {
+    if (!key.starts_with(kOwn)) {
+      const auto maker = shared_.find(key);
+      return maker == shared_.end() ? std::string_view() : maker->second;
+    }
+    const auto [type, id] = PartsOfOwn(key);
+    const int block = graph_.IndexOf(id);
+    const bool made = block >= 0 && graph_.node(block).def != nullptr && graph_.node(block).def->name == type;
+    return made ? type : std::string_view();
+  }
+
+ private:
+  const Graph& graph_;
+  std::map<std::string, std::string_view, std::less<>> shared_;
+};
+
 /// "the queue of 'q'", for messages.
 std::string NameOf(std::string_view key, std::string_view kind) {
   if (key.starts_with(kOwn)) return Cat("the ", kind, " of '", PartsOfOwn(key).second, "'");
@@ -60,31 +88,16 @@ Status ScopeState::CaptureVariables() {
 }
 
 Status ScopeState::CaptureResources() {
+  const ResourceMakers makers(*revision_->graph);
   const ResourceStore::Access access(scope_.resources());
   for (const auto& [key, handle] : access.resources()) {
     const auto* stored = dynamic_cast<const StoredState*>(handle.get());
     if (stored == nullptr) continue;  // what it holds follows from the page
     StateWriter out;
     if (Status status = stored->Save(out); !status.ok()) return Status(status.code(), Cat(NameOf(key, handle->kind()), ": ", status.message()));
-    resources_.push_back({key, MakerOf(key), std::string(handle->kind()), std::move(out).Take()});
+    resources_.push_back({key, std::string(makers.Of(key)), std::string(handle->kind()), std::move(out).Take()});
   }
-  for (const auto& [key, saved] : access.saved()) resources_.push_back({key, MakerOf(key), saved.kind, saved.state});
-  return {};
-}
-
-std::string ScopeState::MakerOf(std::string_view key) const {
-  const Graph& graph = *revision_->graph;
-  if (key.starts_with(kOwn)) {
-    const auto [type, id] = PartsOfOwn(key);
-    auto node = graph.FindNode(id);
-    const bool made = node.ok() && graph.node(*node).def != nullptr && graph.node(*node).def->name == type;
-    return made ? std::string(type) : std::string();
-  }
-  for (const Node& node : graph.nodes()) {
-    if (node.def == nullptr || node.broken || node.def->FindAttr("shared_name") < 0) continue;
-    const std::string name = TextAttr(node, "shared_name");
-    if (node.variable < 0 && key == ResourceStore::SharedKey(TextAttr(node, "container"), name.empty() ? node.id : name)) return std::string(node.def->name);
-  }
+  for (const auto& [key, saved] : access.saved()) resources_.push_back({key, std::string(makers.Of(key)), saved.kind, saved.state});
   return {};
 }
 
@@ -272,17 +285,17 @@ void ScopeState::FitVariables(bool partial, VariableAccess& access, Diagnostics&
 
 Status ScopeState::FitVariable(const Variable& saved, VariableAccess& access, std::vector<char>& found, std::vector<Change>& changes) const {
   const Graph& graph = *revision_->graph;
-  auto index = graph.FindNode(saved.id);
-  if (!index.ok() || graph.node(*index).variable < 0) {
+  const int index = graph.IndexOf(saved.id);
+  if (index < 0 || graph.node(index).variable < 0) {
     return NotFound("the snapshot '", file_, "' of the page '", page_, "' has the ", saved.block, " '", saved.id, "', which this page has not");
   }
-  const Node& node = graph.node(*index);
+  const Node& node = graph.node(index);
   const auto variable = static_cast<size_t>(node.variable);
   const auto refuse = [&](auto needed, auto was) {
-    return PlaceAtNode(graph, *index, InvalidArgument("the page needs ", needed, ", found ", was, " in the snapshot '", file_, "'"));
+    return PlaceAtNode(graph, index, InvalidArgument("the page needs ", needed, ", found ", was, " in the snapshot '", file_, "'"));
   };
   if (node.def->name != saved.block) return refuse(Cat("a ", node.def->name), Cat("a ", saved.block));
-  if (std::exchange(found[variable], 1)) return PlaceAtNode(graph, *index, InvalidArgument("the snapshot '", file_, "' has the variable twice"));
+  if (std::exchange(found[variable], 1)) return PlaceAtNode(graph, index, InvalidArgument("the snapshot '", file_, "' has the variable twice"));
   if (saved.value.defined()) {
     const DType needed = node.output_types[0] == DType::kResource ? saved.value.dtype() : node.output_types[0];
     if (saved.value.dtype() != needed) return refuse(needed, saved.value.dtype());
@@ -294,10 +307,11 @@ Status ScopeState::FitVariable(const Variable& saved, VariableAccess& access, st
 }
 
 void ScopeState::FitResources(bool partial, ResourceStore::Access& access, Diagnostics& problems, std::vector<Change>& changes) const {
+  const ResourceMakers makers(*revision_->graph);
   std::set<std::string_view> saved_keys;
   auto restored = std::make_shared<ResourceStore::SavedStates>();
   for (const ResourceState& saved : resources_) {
-    Status status = FitResource(saved, access, *restored, changes);
+    Status status = FitResource(saved, makers.Of(saved.key), access, *restored, changes);
     if (status.ok()) saved_keys.insert(saved.key);
     else if (!partial) problems.Error(Status(status.code(), Cat(NameOf(saved.key, saved.kind), ": ", status.message())).WithPage(revision_->graph->name()).WithHint(status.hint()));
   }
@@ -309,9 +323,8 @@ void ScopeState::FitResources(bool partial, ResourceStore::Access& access, Diagn
   }
 }
 
-Status ScopeState::FitResource(const ResourceState& saved, const ResourceStore::Access& access, ResourceStore::SavedStates& restored,
-                               std::vector<Change>& changes) const {
-  const std::string maker = MakerOf(saved.key);
+Status ScopeState::FitResource(const ResourceState& saved, std::string_view maker, const ResourceStore::Access& access,
+                               ResourceStore::SavedStates& restored, std::vector<Change>& changes) const {
   // What blocks of a page share under a name that none of them was given is no one block's.
   if (maker.empty() && !saved.block.empty()) {
     return NotFound("the snapshot '", file_, "' of the page '", page_, "' has it, made by a ", saved.block, ", and no block of this page makes it");

@@ -52,10 +52,9 @@ class ScopeState {
   void FitVariables(bool partial, VariableAccess& access, Diagnostics& problems, std::vector<Change>& changes) const;
   void FitResources(bool partial, ResourceStore::Access& access, Diagnostics& problems, std::vector<Change>& changes) const;
   Status FitVariable(const Variable& saved, VariableAccess& access, std::vector<char>& found, std::vector<Change>& changes) const;
-  Status FitResource(const ResourceState& saved, const ResourceStore::Access& access, ResourceStore::SavedStates& restored,
+  /// `maker`: the type of the block on this page that makes it; empty where none does.
+  Status FitResource(const ResourceState& saved, std::string_view maker, const ResourceStore::Access& access, ResourceStore::SavedStates& restored,
                      std::vector<Change>& changes) const;
-  /// The type of the block on this page that makes a resource; empty where none does.
-  std::string MakerOf(std::string_view key) const;
 
   Scope& scope_;
   const std::shared_ptr<Revision> revision_;
