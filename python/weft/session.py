@@ -73,7 +73,10 @@ class Session(Watching, Debugging):
 
     def _take(self, page: Page, handle: c_void_p) -> None:
         self._page = page
-        self._fed: dict[str, tuple[np.ndarray, int]] = {}  # by names as the page has them
+        # What is fed and bound, by names as the page has them: calls of `run` that feed a value give it back.
+        self._fed: dict[str, tuple[np.ndarray, int]] = {}
+        self._inputs: dict[str, np.ndarray] = {}
+        self._outputs: dict[str, np.ndarray] = {}
         self._fed_for_run: list[str] = []  # and only for the run in progress
         page._opened.add(self)
         self._handle = handle
@@ -108,7 +111,8 @@ class Session(Watching, Debugging):
 
         `feeds` replaces values such as "x.output" for this call only. `deadline` is in seconds from now, `interval` the least time from
         the start of one run to that of the next. A run that fails or is cancelled leaves variables and results as they were, and raises
-        Error or CancelledError. Ctrl-C cancels the run and raises KeyboardInterrupt.
+        Error or CancelledError. Ctrl-C cancels the run and raises KeyboardInterrupt. Called on the main thread it also returns where a
+        breakpoint pauses the run (`info.state`); elsewhere it waits until another thread has resumed that.
         """
         self._fed_for_run = []
         try:
@@ -129,11 +133,17 @@ class Session(Watching, Debugging):
         for name in names:
             if name in self._fed:
                 self._give("weft_session_feed", name, *self._fed[name])
+            elif name in self._inputs:
+                self._bind("weft_session_bind_input", name, self._inputs[name])
             else:
                 _native.call("weft_session_unbind", self._handle, _native.encode(name))
+                if name in self._outputs:  # which that has ended as well
+                    self._bind("weft_session_bind_output", name, self._outputs[name])
 
     def _follow(self, renames: Renames) -> None:
         self._fed = {renamed(name, renames): value for name, value in self._fed.items()}
+        self._inputs = {renamed(name, renames): array for name, array in self._inputs.items()}
+        self._outputs = {renamed(name, renames): array for name, array in self._outputs.items()}
         self._fed_for_run[:] = [renamed(name, renames) for name in self._fed_for_run]
 
     def start(self, steps: int = UNTIL_STOPPED, *, deadline: float | None = None, interval: float | None = None,
@@ -200,7 +210,8 @@ class Session(Watching, Debugging):
         """Replaces a value such as "x.output" in the runs to come by a copy of `value`. `dtype`: for types that numpy lacks."""
         array, number = to_array(value, dtype)
         self._give("weft_session_feed", name, array, number)
-        self._fed[name] = (array, number)
+        self._inputs.pop(name, None)
+        self._fed[name] = (array.copy(), number)
 
     def _give(self, function: str, name: str, array: np.ndarray, number: int) -> None:
         buffer, kept = to_buffer(array, number)
@@ -211,12 +222,14 @@ class Session(Watching, Debugging):
         """Has each run read `array` as it then is, without a copy. Write it between runs. It stays with the block; see `unbind`."""
         self._bind("weft_session_bind_input", name, array)
         self._fed.pop(name, None)
+        self._inputs[name] = array
 
     def bind_output(self, name: str, array: np.ndarray) -> None:
         """Has each run that succeeds write the value to `array`. Read it between runs. It stays with the block; see `unbind`."""
         if not array.flags.writeable:
             raise ValueError("an array that cannot be written cannot be an output")
         self._bind("weft_session_bind_output", name, array)
+        self._outputs[name] = array
 
     def _bind(self, function: str, name: str, array: np.ndarray) -> None:
         same, number = to_array(array, None)
@@ -239,7 +252,8 @@ class Session(Watching, Debugging):
         before when a block with that id is back.
         """
         _native.call("weft_session_unbind", self._handle, _native.encode(name))
-        self._fed.pop(name, None)
+        for given in (self._fed, self._inputs, self._outputs):
+            given.pop(name, None)
 
     # ---- values out ----
 

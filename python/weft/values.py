@@ -261,6 +261,10 @@ def to_array(value: Any, dtype: str | None) -> tuple[np.ndarray, int]:
     number, kind = _TYPES[dtype]
     if number == _RESOURCE:
         raise TypeError("a resource handle cannot be given")
+    if number == _STRING and array.dtype.kind == "O":
+        for element in array.ravel():
+            if not isinstance(element, (str, bytes)):
+                raise TypeError(f"strings are str or bytes, found {type(element).__name__}")
     if number == _BFLOAT16:
         bits = np.ascontiguousarray(array, np.float32).view(np.uint32).astype(np.uint64)
         rounded = np.where(np.isnan(np.asarray(array, np.float32)), bits | 0x400000, bits + 0x7FFF + ((bits >> 16) & 1))  # ties to even

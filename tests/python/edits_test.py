@@ -133,3 +133,5 @@ class EditsTest(unittest.TestCase):
         self.assertEqual(weft.literal(["a", b"b"]), {"dtype": "DT_STRING", "shape": [2], "values": ["a", "b"]})
         self.assertEqual(weft.literal(0.5, "DT_BFLOAT16"), {"dtype": "DT_BFLOAT16", "shape": [], "values": [0.5]})
         self.assertEqual(json.loads(json.dumps(weft.literal(2**40))), {"dtype": "DT_INT64", "shape": [], "values": [2**40]})
+        with self.assertRaisesRegex(TypeError, "strings are str or bytes, found NoneType"):
+            weft.literal(["a", None])

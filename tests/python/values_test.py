@@ -159,6 +159,23 @@ class InputsTest(unittest.TestCase):
         session.run()
         self.assertEqual(y.tolist(), [20, 20])
 
+    def test_feeds_of_one_call_leave_the_others(self):
+        session = weft.load(doubling(shape=(2,))).session()
+        x, seen = np.float32([1, 2]), np.zeros(2, np.float32)
+        session.bind_input("x.output", x)
+        session.bind_output("double.z", seen)
+        session.run(feeds={"x.output": np.float32([5, 5]), "double.z": np.float32([7, 7])})
+        self.assertEqual(seen.tolist(), [7, 7])
+        x[:] = 4
+        session.run()
+        self.assertEqual(seen.tolist(), [8, 8])
+        session.unbind("x.output")
+        fed = np.float32([1, 1])
+        session.feed("x.output", fed)
+        fed[:] = 50  # what was fed is a copy
+        session.run(feeds={"x.output": np.float32([3, 3])})
+        self.assertEqual(session.run()["double.z"].tolist(), [2, 2])
+
     def test_memory_that_the_program_holds(self):
         page = weft.load(doubling(shape=(2,)), runtime=weft.Runtime(page_memory_limit=1 << 20))
         page.hold_memory(900_000)
