@@ -112,11 +112,15 @@ std::string WriteManifest(const BlockDef& def) {
 }
 
 std::string WriteManifest(const Registry& registry) {
-  std::vector<const BlockDef*> sorted;
-  for (const auto& def : registry.blocks()) sorted.push_back(def.get());
-  std::sort(sorted.begin(), sorted.end(), [](const BlockDef* a, const BlockDef* b) { return a->name < b->name; });
+  std::vector<const BlockDef*> blocks;
+  for (const auto& def : registry.blocks()) blocks.push_back(def.get());
+  return WriteManifest(std::move(blocks));
+}
+
+std::string WriteManifest(std::vector<const BlockDef*> blocks) {
+  std::sort(blocks.begin(), blocks.end(), [](const BlockDef* a, const BlockDef* b) { return a->name < b->name; });
   std::string out = "[\n";
-  for (size_t i = 0; i < sorted.size(); ++i) out += Cat(" ", WriteManifest(*sorted[i]), i + 1 < sorted.size() ? ",\n" : "\n");
+  for (size_t i = 0; i < blocks.size(); ++i) out += Cat(" ", WriteManifest(*blocks[i]), i + 1 < blocks.size() ? ",\n" : "\n");
   return out + "]\n";
 }
 

@@ -94,6 +94,7 @@ TEST_CASE("Wrong use gives status 2, and says what was meant", "[cli]") {
   Fails(2, {""}, "there is no command ''");
   Fails(2, {"run"}, "page is required");
   Fails(2, {"run", ""}, "the name is empty");
+  Fails(2, {"run", place.page, "--session", ""}, "the name is empty");
   Fails(2, {"run", place.page, "--step", "3"}, "there is no option '--step' (did you mean '--steps'?)");
   Fails(2, {"run", place.page, "another"}, "'another' is one argument too many");
   Fails(2, {"run", place.page, "--steps", "0"}, "--steps");
@@ -101,6 +102,7 @@ TEST_CASE("Wrong use gives status 2, and says what was meant", "[cli]") {
   Fails(2, {"run", place.page, "--steps", "99999999999999999999999"}, "--steps");
   Fails(2, {"run", place.page, "--threads", "-1"}, "--threads");
   Fails(2, {"run", place.page, "--keep", "most"}, "--keep");
+  Fails(2, {"run", place.page, "--deadline", "nan"}, "--deadline");
   Fails(2, {"run", place.page, "--results", "out.csv"}, "needs a file name that ends in .json or .npz");
   Fails(2, {"run", place.page, "--plot", "sum.output", "--plot-file", "out.gif"}, "needs a file name that ends in .svg or .png");
   Fails(2, {"run", place.page, "--plot-file", "out.svg"}, "--plot");
@@ -367,6 +369,8 @@ TEST_CASE("weft blocks lists, tells and suggests", "[cli]") {
   CHECK_THAT(RunWeft({"blocks", "Conts"}).err, Contains("did you mean 'Const'?"));
   Json manifest = Parse(RunWeft({"blocks", "--json"}).out);
   CHECK(manifest.size() >= 1);
+  CHECK(RunWeft({"blocks", "--category", "maths", "--json"}).status == 1);
+  for (const Json& block : Parse(RunWeft({"blocks", "--json", "--category", "nn"}).out)) CHECK(block["category"] == "nn");
   Json single = Parse(RunWeft({"blocks", "MatMul", "--json"}).out);
   CHECK(single["block"] == "MatMul");
 }
@@ -424,6 +428,10 @@ TEST_CASE("weft test runs files and folders", "[cli]") {
   CHECK(report["passed"] == 2);
   CHECK(report["failed"] == 1);
   CHECK(report["cases"].size() == 3);
+  const std::string broken = place.Write("broken.cases.json", "{");
+  report = Parse(RunWeft({"test", broken, "--json"}).out);
+  CHECK(report["failed"] == 1);
+  CHECK_THAT(report["cases"].at(0)["message"].get<std::string>(), Contains("broken JSON"));
 }
 
 // ---- signals, pipes, speed ---------------------------------------------------------------------------------------------------------

@@ -116,9 +116,14 @@ TEST_CASE("--save-state and --load-state keep the state of a page", "[cli]") {
   CHECK(std::filesystem::is_character_file("/dev/null"));
   for (const char* option : {"--save-state", "--results"}) {
     const std::string own = place.Write("own.json", kCounter);
-    CHECK_THAT(RunWeft({"run", own, option, own}).err, Contains("it is the page that is run"));
+    CHECK_THAT(RunWeft({"run", own, option, own}).err, Contains("it is the page itself"));
+    CHECK_THAT(RunWeft({"run", own, "--shards", "2", option, own}).err, Contains("it is the page itself"));
     CHECK(kit::FileBytes(own) == kCounter);
   }
+  const std::string design = place.Write("design.svg", R"(<svg xmlns:xlink="http://www.w3.org/1999/xlink"><use id="c" type="tensorflow" xlink:href="#Const"/></svg>)");
+  const std::string before = kit::FileBytes(design);
+  CHECK_THAT(RunWeft({"show", design, "-o", design}).err, Contains("it is the page itself"));
+  CHECK(kit::FileBytes(design) == before);
 }
 
 TEST_CASE("--quiet draws no plot, and --plot-log has a logarithmic axis", "[cli]") {
@@ -182,6 +187,23 @@ TEST_CASE("A replay does not wait for what never comes", "[cli]") {
     CHECK_THAT(run.out, Contains("undetermined  y.y") && Contains("no session that runs can bring it about"));
     CHECK(run.seconds < 2);
   }
+}
+
+TEST_CASE("A replay compares numbers of all types", "[cli]") {
+  kit::TemporaryFolder place;
+  const auto replay = [&](const char* recorded) {
+    const std::string page = place.Write("complex.svg", Cat(R"(<svg xmlns:xlink="http://www.w3.org/1999/xlink">
+      <use id="a" type="tensorflow" xlink:href="#Const"><pg-set-pin variable="#value" shape="[2]" var-type="" value="1+2j;3+4j"/></use>
+      <use id="c" type="tensorflow" xlink:href="#Conj"><pg-set-pin variable="#result_output" shape="[2]" var-type="" value=")", recorded, R"("/></use>
+      <use id="s" type="tensorflow" xlink:href="#ClientSession"/>
+      <pg-link from-id="a" param-from="output" to-id="c" param-to="input"/>
+      <pg-link from-id="c" param-from="output" to-id="s" param-to="fetch_outputs"/></svg>)"));
+    return RunWeft({"replay", page});
+  };
+  CHECK(replay("1-2j;3-4j").status == 0);
+  const ProgramResult differs = replay("1-2j;3+4j");
+  CHECK(differs.status == 1);
+  CHECK_THAT(differs.out, Contains("element 1 is 3-4j, the record says 3+4j"));
 }
 
 TEST_CASE("The shape of a Placeholder that is open in part shows a wrong weight before a run", "[cli]") {

@@ -299,6 +299,16 @@ TEST_CASE("a journal is repaired, and never another file", "[sweep]") {
   place.Write("g.sweep.jsonl", damaged);
   CHECK_THAT(RunWeft({"sweep", grid}).err, Contains("left out 1 line of the journal"));
   CHECK(points() == all);
+  // Lines that are no point's, though they have its number.
+  for (const char* line : {R"({"point": 7, "results": {}})", R"({"point": 7, "settings": {}, "error": 5})", R"({"point": 7, "settings": 1, "results": {}})"}) {
+    place.Write("g.sweep.jsonl", Cat(whole, line, "\n"));
+    const ProgramResult table = RunWeft({"sweep", grid, "--status", "--table", place.Path("t.csv")});
+    INFO(line << "\n" << table.err);
+    CHECK(table.status == 0);
+  }
+  const std::string design = place.Write("d.svg", "<svg></svg>");
+  const std::string over = place.Write("d.grid.json", R"({"sweep": 1, "page": "d.svg", "grid": [{"set": "x.value", "values": [1, 2]}]})");
+  CHECK_THAT(RunWeft({"sweep", over, "--plot", "y.z", "--over", "x.value", "--plot-file", design}).err, Contains("it is the page itself"));
   place.Write("g.sweep.jsonl", "my diary\n");
   const ProgramResult refused = RunWeft({"sweep", grid});
   CHECK(refused.status == 1);

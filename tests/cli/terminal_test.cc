@@ -57,7 +57,7 @@ TEST_CASE("Control bytes of a page do not reach the terminal", "[cli][terminal]"
   }
   ProgramResult run = RunWeft({"run", page});
   CHECK(run.status == 0);
-  CHECK_THAT(run.out, Contains("\"a\\x1b[31m\\xc2\\x9bb\",\"\\x1b\\xff\""));
+  CHECK_THAT(run.out, Contains("\"a\\u001b[31m\\xc2\\x9bb\",\"\\u001b\\xff\""));
   CHECK_THAT(run.err, Contains("m\\x1b[1m\\x0d"));
   const std::string bad = place.Write("bad.json", R"({"weft": 1, "blocks": [
       {"id": "a\u001b[1m", "block": "Squ\u001b[1mare"}, {"id": "b", "block": "Square", "attrs": "na\u001bme = 1;", "inputs": {"x": "c\u001b[1m.output", "\u001bz": "b.y"}}]})");

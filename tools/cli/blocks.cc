@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "tools/cli/common.h"
 #include "tools/cli/libraries.h"
@@ -52,30 +52,31 @@ void PrintBlock(const BlockDef& def) {
   std::cout << "example: " << ExampleLine(def) << "\n";
 }
 
-int ListBlocks(const Registry& registry, const BlocksOptions& options) {
-  std::map<std::string, std::vector<const BlockDef*>> by_category;
+/// Those of a category, where one is given, in the order of categories and names. not_found for a category that there is not.
+Result<std::vector<const BlockDef*>> BlocksOf(const Registry& registry, const std::string& category, bool internal) {
+  std::vector<const BlockDef*> chosen;
   std::set<std::string> categories;
-  size_t count = 0;
   for (const auto& def : registry.blocks()) {
-    if (def->internal && !options.internal) continue;
+    if (def->internal && !internal) continue;
     categories.insert(def->category);
-    if (!options.category.empty() && def->category != options.category) continue;
-    by_category[def->category].push_back(def.get());
-    ++count;
+    if (category.empty() || def->category == category) chosen.push_back(def.get());
   }
-  if (count == 0) {
+  if (chosen.empty()) {
     std::string known;
-    for (const std::string& category : categories) known += Cat(known.empty() ? "" : ", ", category);
-    Report(NotFound("there is no category '", options.category, "'").WithHint(Cat("there are ", known)), false);
-    return kFailed;
+    for (const std::string& name : categories) known += Cat(known.empty() ? "" : ", ", name);
+    return NotFound("there is no category '", category, "'").WithHint(Cat("there are ", known));
   }
-  for (auto& [category, blocks] : by_category) {
-    std::sort(blocks.begin(), blocks.end(), [](auto* a, auto* b) { return a->name < b->name; });
-    std::cout << category << "\n";
-    for (const BlockDef* def : blocks) std::cout << "  " << Colored(def->name, 36, 1) << "  " << def->summary << "\n";
+  std::ranges::sort(chosen, {}, [](const BlockDef* def) { return std::tie(def->category, def->name); });
+  return chosen;
+}
+
+void ListBlocks(const std::vector<const BlockDef*>& blocks) {
+  std::string_view category;
+  for (const BlockDef* def : blocks) {
+    if (def->category != category) std::cout << (category = def->category) << "\n";
+    std::cout << "  " << Colored(def->name, 36, 1) << "  " << def->summary << "\n";
   }
-  std::cout << count << " blocks; weft blocks NAME tells all of one\n";
-  return kOk;
+  std::cout << blocks.size() << " blocks; weft blocks NAME tells all of one\n";
 }
 
 /// A page for each block, and README.md, the index.
@@ -130,8 +131,13 @@ int RunBlocks(const BlocksOptions& options) {
   }
   if (name->empty()) {
     if (markdown) return WriteReference(registry, options);
-    if (!options.json) return ListBlocks(registry, options);
-    std::cout << WriteManifest(registry);
+    const auto blocks = BlocksOf(registry, options.category, options.internal || options.json);
+    if (!blocks.ok()) {
+      Report(blocks.status(), options.json);
+      return kFailed;
+    }
+    if (options.json) std::cout << WriteManifest(*blocks);
+    else ListBlocks(*blocks);
     return kOk;
   }
   const Result<const BlockDef*> def = FindBlock(registry, *name);
@@ -155,7 +161,7 @@ void AddBlocks(Program& program) {
   command.Add("name", options->name, "Block type, or another name of it").Type("NAME");
   command.Add("--category", options->category, "Only blocks of this category").Type("CATEGORY");
   AddLibraryOption(command, options->libraries);
-  command.AddFlag("--internal", options->internal, "Also list blocks that only gradients make");
+  command.AddFlag("--internal", options->internal, "Also list blocks that only gradients make (--json has them anyway)");
   command.AddFlag("--json", options->json, "Print as JSON");
   options->markdown =
       command.Add("--markdown", options->folder, "Write the block reference, a page a block and an index; with NAME, print its page")

@@ -167,7 +167,7 @@ void AddPlan(Program& program) {
                                 "  weft plan graphs/xor.page.json\n  weft plan page.json --session run --keep asked\n"
                                 "--json gives {\"sessions\": [{\"session\", \"partial_shapes\", \"plan\"}]}, each plan as weft_page_plan_json of weft.h.", options, RunPlan);
   options->page.AddTo(command, false);
-  command.Add("--session", options->session, "Only this ClientSession").Type("ID");
+  command.Add("--session", options->session, "Only this ClientSession").Type("ID").NotEmpty();
   command.Add("--keep", options->keep, "Which results are kept").OneOf({"all", "asked"}).ShowDefault();
 }
 

@@ -1,5 +1,8 @@
 #include "tools/cli/command.h"
 
+#include <cmath>
+#include <cstdlib>
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
@@ -59,6 +62,7 @@ Option& Option::Between(int least, int most) {
 
 Option& Option::Between(double least, double most) {
   option_->check(CLI::Range(least, most));
+  option_->check(CLI::Validator([](std::string& text) { return std::string(std::isnan(std::strtod(text.c_str(), nullptr)) ? "needs a number" : ""); }, ""));
   return *this;
 }
 

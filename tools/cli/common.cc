@@ -219,6 +219,12 @@ Status CheckReplaceable(const std::string& path) {
   return IsSpecial(there) ? InvalidArgument("'", path, "' is a device or pipe, and a file is needed") : Status();
 }
 
+Status CheckIsNot(const std::string& file, const std::string& input, std::string_view what) {
+  std::error_code error;
+  if (!fs::equivalent(file, input, error)) return {};
+  return InvalidArgument("cannot write '", file, "': it is the ", what, " itself").WithHint("give another name");
+}
+
 Status WriteFile(const std::string& path, std::string_view bytes) {
   WEFT_ASSIGN_OR_RETURN(std::string target, WritableFile(path));
   WEFT_ASSIGN_OR_RETURN(const fs::file_type there, TypeAt(target, path));

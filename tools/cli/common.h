@@ -53,6 +53,8 @@ Result<std::ifstream> OpenFile(const std::string& path);
 Result<std::string> WritableFile(const std::string& path);
 /// The same of a file that is only ever replaced: invalid_argument for a device or pipe, too.
 Status CheckReplaceable(const std::string& path);
+/// invalid_argument where the file to be written is `input`, that of the page or grid (`what`) the command is about; neither need be there.
+Status CheckIsNot(const std::string& file, const std::string& input, std::string_view what);
 /// "1 block", "2 blocks".
 inline std::string Counted(uint64_t count, const char* one) { return Cat(count, " ", one, count == 1 ? "" : "s"); }
 /// All of standard input.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -55,7 +56,13 @@ class Replay {
 
 double At(const Tensor& tensor, int64_t i) {
   double value = 0;
-  Dispatch(tensor.dtype(), kReals + TypeList<bool>{}, [&]<class T>() { value = static_cast<double>(tensor.values<T>()[static_cast<size_t>(i)]); });
+  Dispatch(tensor.dtype(), kReals + kQuantized + TypeList<bool>{}, [&]<class T>() { value = static_cast<double>(tensor.values<T>()[static_cast<size_t>(i)]); });
+  return value;
+}
+
+std::complex<double> ComplexAt(const Tensor& tensor, int64_t i) {
+  std::complex<double> value = At(tensor, i);
+  Dispatch(tensor.dtype(), kComplexes, [&]<class T>() { value = tensor.values<T>()[static_cast<size_t>(i)]; });
   return value;
 }
 
@@ -75,12 +82,16 @@ int64_t FirstDifference(const Tensor& got, const Tensor& expected, bool text) {
     }
     return -1;
   }
+  const bool rounded = IsFloating(got.dtype()) || IsComplex(got.dtype());
   double scale = 0;
-  for (int64_t i = 0; i < expected.count(); ++i) {
-    if (std::isfinite(At(expected, i))) scale = std::max(scale, std::abs(At(expected, i)));
+  for (int64_t i = 0; i < expected.count() && rounded; ++i) {
+    const double size = std::abs(ComplexAt(expected, i));
+    if (std::isfinite(size)) scale = std::max(scale, size);
   }
   for (int64_t i = 0; i < got.count(); ++i) {
-    if (!Close(At(got, i), At(expected, i), IsFloating(got.dtype()) ? scale : 0, text && IsFloating(got.dtype()))) return i;
+    const std::complex<double> found = ComplexAt(got, i), needed = ComplexAt(expected, i);
+    const bool close = Close(found.real(), needed.real(), scale, text && rounded) && Close(found.imag(), needed.imag(), scale, text && rounded);
+    if (!close) return i;
   }
   return -1;
 }

@@ -138,19 +138,6 @@ int Finish(const RunCommand& command, const PageRun& page, const Recorder& recor
   return kFailed;
 }
 
-/// What would fail after a long run is refused before it.
-Status CheckFiles(const RunCommand& command) {
-  for (const std::string& file : {command.results, command.plot_file, command.save_state}) {
-    if (file.empty()) continue;
-    WEFT_RETURN_IF_ERROR(file == command.save_state ? CheckReplaceable(file) : WritableFile(file).status());
-    std::error_code error;
-    if (std::filesystem::equivalent(file, command.page.page, error)) {
-      return InvalidArgument("cannot write '", file, "': it is the page that is run").WithHint("give another name");
-    }
-  }
-  return {};
-}
-
 /// Runs what is planned, and shows what came of it. `job`: that of the other ranks, for a page that has blocks of collectives; null for others.
 int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners, Job* job) {
   Recorder recorder(command, command.steps);
@@ -246,6 +233,15 @@ Result<std::vector<SessionSpec>> SessionsFor(const Graph& graph, const std::shar
   return sessions;
 }
 
+Status CheckFiles(const RunCommand& command) {
+  for (const std::string& file : {command.results, command.plot_file, command.save_state}) {
+    if (file.empty()) continue;
+    WEFT_RETURN_IF_ERROR(file == command.save_state ? CheckReplaceable(file) : WritableFile(file).status());
+    WEFT_RETURN_IF_ERROR(CheckIsNot(file, command.page.page, "page"));
+  }
+  return {};
+}
+
 double NumberOf(const Tensor& tensor) {
   double sum = 0;
   int64_t count = tensor.count();
@@ -277,7 +273,7 @@ void AddRun(Program& program) {
   command.Add("--keep", options->keep, "Keep all results, or only those asked for").OneOf({"all", "asked"}).ShowDefault();
   command.Add("--feed", options->feed, "Replace an output: ID.port=@FILE.npy or ID.port=VALUE").Type("FEED").Repeated();
   command.Add("--steps", options->steps, "Runs of each session (default: 1; sessions that loop: until interrupted)").Type("N").CountOfRuns();
-  command.Add("--session", options->session, "Only this ClientSession").Type("ID");
+  command.Add("--session", options->session, "Only this ClientSession").Type("ID").NotEmpty();
   command.Add("--watch", options->watch, "Print this result after every run").Type("NAME").Repeated();
   const Option plot = command.Add("--plot", options->plot, "Draw how this result changes from run to run (its mean, where it has several elements)")
       .Type("NAME").Repeated();

@@ -32,6 +32,8 @@ struct RunCommand {
 
 /// The sessions that the command means, with its feeds, which count in the budget.
 Result<std::vector<SessionSpec>> SessionsFor(const Graph& graph, const std::shared_ptr<MemoryBudget>& budget, const RunCommand& command);
+/// What would fail after a long run, when its files are written, is refused before it.
+Status CheckFiles(const RunCommand& command);
 /// The mean of a tensor's elements, for a plot.
 double NumberOf(const Tensor& tensor);
 int TerminalWidth();

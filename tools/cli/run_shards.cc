@@ -64,9 +64,7 @@ Status ShardRun::Check() {
   if (command_.shard.every > 0 && command_.shard.snapshots.empty()) return InvalidArgument("--every needs --snapshots FOLDER");
   if (command_.shard.resume && command_.shard.snapshots.empty()) return InvalidArgument("--resume needs --snapshots FOLDER");
   if (job_.rank() != 0) return {};
-  for (const std::string& file : {command_.results, command_.plot_file, command_.save_state}) {
-    if (!file.empty()) WEFT_RETURN_IF_ERROR(WritableFile(file).status());
-  }
+  WEFT_RETURN_IF_ERROR(CheckFiles(command_));
   if (command_.shard.snapshots.empty()) return {};
   WEFT_RETURN_IF_ERROR(folder_.Open());
   return command_.shard.resume ? Status() : folder_.CheckEmpty().WithHint("--resume goes on from them; or take another folder");

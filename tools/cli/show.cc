@@ -15,6 +15,10 @@ struct ShowOptions {
 };
 
 int RunShow(const ShowOptions& options) {
+  if (Status status = CheckIsNot(options.out, options.page.page, "page"); !status.ok()) {
+    Report(status, options.page.json);
+    return kFailed;
+  }
   LoadedPage loaded = Load(options.page);
   if (!options.page.json || loaded.diagnostics.has_errors()) Report(loaded.diagnostics, options.page.json);
   // A page with faults is drawn, too: the picture shows them. One that could not be read is not.

@@ -162,7 +162,10 @@ int CheckResults(const SweepCommand& command, const Grid& grid) {
     }
   }
   for (const std::string& file : {command.table, command.plot_file}) {
-    const Status status = file.empty() ? Status() : WritableFile(file).status();
+    if (file.empty()) continue;
+    Status status = WritableFile(file).status();
+    if (status.ok()) status = CheckIsNot(file, grid.page, "page");
+    if (status.ok()) status = CheckIsNot(file, command.grid, "grid");
     if (!status.ok()) return Fail(status);
   }
   return kOk;

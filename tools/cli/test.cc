@@ -34,7 +34,10 @@ void RunFile(const std::filesystem::path& path, const TestOptions& options, case
              nlohmann::ordered_json& results) {
   cases::CaseFile file = cases::ReadCaseFile(path);
   if (!options.json) Report(file.diagnostics, false);
-  if (file.diagnostics.has_errors() && file.cases.empty()) ++totals.failed;
+  if (file.diagnostics.has_errors() && file.cases.empty()) {
+    ++totals.failed;
+    results.push_back({{"file", path.string()}, {"pointer", ""}, {"name", ""}, {"verdict", "failed"}, {"message", ToString(file.diagnostics.FirstError())}});
+  }
   for (const cases::TestCase& test : file.cases) {
     if (!Wanted(test, options.blocks)) continue;
     cases::CaseReport report = cases::RunCase(test, executor);

@@ -151,9 +151,10 @@ PointLine ReadPointLine(std::string_view line, int64_t points) {
   if (IsDeep(line)) return {};
   const Json object = Json::parse(line, nullptr, false);
   if (!object.is_object()) return {};
-  const auto point = object.find("point");
+  const auto point = object.find("point"), settings = object.find("settings");
   const bool failed = object.contains("error");
   if (point == object.end() || !point->is_number_integer() || failed == object.contains("results")) return {};
+  if (settings == object.end() || !settings->is_object() || !object.at(failed ? "error" : "results").is_object()) return {};
   const auto number = point->get<int64_t>();
   return number < 0 || number >= points ? PointLine{} : PointLine{number, failed};
 }

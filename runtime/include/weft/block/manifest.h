@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "weft/block/registry.h"
 
@@ -10,6 +11,8 @@ namespace weft {
 /// An array of one object for each block, sorted by name, one object a line: block, category, summary, inputs, outputs, attrs, gradient,
 /// and where they apply details, aliases, palette_spelling, structural, stateful, internal.
 std::string WriteManifest(const Registry& registry);
+/// The same of some blocks.
+std::string WriteManifest(std::vector<const BlockDef*> blocks);
 /// The object of one block.
 std::string WriteManifest(const BlockDef& def);
 
