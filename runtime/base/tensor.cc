@@ -116,7 +116,7 @@ void AppendElement(std::string& out, const Tensor& tensor, int64_t i) {
   Dispatch(tensor.dtype(), kAllTypes, [&]<class T>() {
     const T& value = tensor.values<T>()[i];
     if constexpr (std::is_same_v<T, String>) {
-      out += Cat('"', value, '"');
+      out += Quote(value);
     } else if constexpr (std::is_same_v<T, ResourceHandle>) {
       out += value ? "<handle>" : "<no handle>";
     } else if constexpr (ShortFloat<T>) {

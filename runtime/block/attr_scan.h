@@ -45,9 +45,7 @@ bool IsBraced(std::string_view text);
 /// empty element or an open brace or quote.
 Result<std::vector<std::string_view>> SplitList(std::string_view text);
 
-/// Reads a JSON string with its quotes. Bytes that need no escape are kept as they are, also where they are not UTF-8.
+/// Reads a JSON string with its quotes, the inverse of Quote. Bytes that need no escape are kept as they are, also where they are not UTF-8.
 Result<std::string> Unquote(std::string_view text);
-/// The inverse.
-std::string Quote(std::string_view text);
 
 }  // namespace weft::internal

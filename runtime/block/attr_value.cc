@@ -177,7 +177,7 @@ void AppendValue(std::string& out, const PartialShape& shape) {
 void AppendValue(std::string& out, const std::string& text) {
   bool plain = !text.empty();
   for (char c : text) plain = plain && (internal::IsNameChar(c) || c == '.' || c == '/' || c == ':' || c == '-');
-  out += plain ? text : internal::Quote(text);
+  out += plain ? text : Quote(text);
 }
 
 }  // namespace

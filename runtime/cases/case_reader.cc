@@ -180,18 +180,16 @@ std::string PageText(const JsonNode& node, std::string_view name) {
 }
 
 void ReadLimits(const JsonNode& node, RandomLimits& limits) {
-  auto take = [](const JsonNode& from, const char* key, std::optional<double>& to) {
-    if (from.has(key)) to = from.at(key).Real();
+  const auto take = [&](const char* name, const char* first, std::optional<double>& to_first, const char* second, std::optional<double>& to_second) {
+    if (!node.has(name)) return;
+    const JsonNode from = node.at(name);
+    if (!from.Needs(from.is_object(), "an object")) return;
+    from.CheckKeys({first, second});
+    if (from.has(first)) to_first = from.at(first).Real();
+    if (from.has(second)) to_second = from.at(second).Real();
   };
-  if (node.has("range")) {
-    node.at("range").CheckKeys({"min", "max"});
-    take(node.at("range"), "min", limits.minimum);
-    take(node.at("range"), "max", limits.maximum);
-  }
-  if (node.has("distribution")) {
-    take(node.at("distribution"), "mean", limits.mean);
-    take(node.at("distribution"), "stddev", limits.deviation);
-  }
+  take("range", "min", limits.minimum, "max", limits.maximum);
+  take("distribution", "mean", limits.mean, "stddev", limits.deviation);
 }
 
 void ReadTolerance(const JsonNode& node, Tolerance& tolerance) {
@@ -225,6 +223,9 @@ void ReadCase(const JsonNode& node, TestCase& test) {
     node.Warning(InvalidArgument("the case has neither outputs, variables nor an error: it tests only that the block runs"));
   }
   if (!test.is_page() && !test.steps.empty()) node.Error(InvalidArgument("needs a page for its steps"));
+  for (const char* key : {"attrs", "inputs", "outputs", "variables", "range", "distribution"}) {
+    if (test.is_page() && node.has(key)) node.at(key).Error(InvalidArgument("is of a case of one block: a page's outputs stand in its steps"));
+  }
 }
 
 void ReadDocument(const JsonTree& tree, const std::string& name, CaseFile& file) {

@@ -9,6 +9,8 @@
 namespace weft::cases {
 namespace {
 
+using Outputs = std::map<std::string, Tensor>;
+
 class Judge {
  public:
   explicit Judge(const TestCase& test) : test_(test) {}
@@ -20,15 +22,16 @@ class Judge {
     report_.verdict = CaseReport::Verdict::kFailed;
   }
 
-  /// Reports a status that is not the expected one. True where the run succeeded as expected. `where` is put before messages.
-  bool CheckStatus(const Status& status, const std::optional<ExpectedError>& expected, std::string_view where) {
+  /// Reports a status that is not the expected one. True where the run succeeded as expected. `where` is put before messages; `outputs` are what
+  /// the run gave, told where it was to fail.
+  bool CheckStatus(const Status& status, const std::optional<ExpectedError>& expected, std::string_view where, const Outputs& outputs = {}) {
     if (!expected) {
       if (!status.ok()) Fail(where, "needs success, got ", status);
       return status.ok();
     }
     std::string_view code = CodeName(expected->code);
     if (status.ok()) {
-      Fail(where, "needs the error ", code, expected->port.empty() ? "" : Cat(" at ", expected->port), ", got success");
+      Fail(where, "needs the error ", code, expected->port.empty() ? "" : Cat(" at ", expected->port), ", got success", Listed(outputs));
     } else if (status.code() != expected->code) {
       Fail(where, "needs the error ", code, ", got ", status);
     } else if (!expected->port.empty() && !NamesPort(status, expected->port)) {
@@ -37,7 +40,7 @@ class Judge {
     return false;
   }
 
-  void CheckValues(const std::map<std::string, Tensor>& got, const std::map<std::string, ExpectedValue>& expected, std::string_view where) {
+  void CheckValues(const Outputs& got, const std::map<std::string, ExpectedValue>& expected, std::string_view where) {
     for (const auto& [port, value] : expected) {
       auto it = got.find(port);
       if (it == got.end() || !it->second.defined()) {
@@ -55,6 +58,12 @@ class Judge {
   CaseReport& report() { return report_; }
 
  private:
+  static std::string Listed(const Outputs& outputs) {
+    std::string text;
+    for (const auto& [port, value] : outputs) text += Cat(text.empty() ? ": " : ", ", port, " is ", value);
+    return text;
+  }
+
   static bool NamesPort(const Status& status, const std::string& port) {
     const std::string& named = status.place().port;
     // An element of a list port names the port.
@@ -100,7 +109,7 @@ void JudgePage(const TestCase& test, const PageOutcome& outcome, Judge& judge) {
     std::string where = Cat("step ", i, ": ");
     if (i >= outcome.steps.size()) return judge.Fail(where, "was not run");
     const RunOutcome& step = outcome.steps[i];
-    if (judge.CheckStatus(step.status, test.steps[i].expected.error, where)) judge.CheckValues(step.outputs, test.steps[i].expected.outputs, where);
+    if (judge.CheckStatus(step.status, test.steps[i].expected.error, where, step.outputs)) judge.CheckValues(step.outputs, test.steps[i].expected.outputs, where);
   }
 }
 
@@ -117,7 +126,7 @@ CaseReport RunCase(const TestCase& test, CaseExecutor& executor) {
     JudgePage(placed, executor.RunPage(placed, folder.path()), judge);
   } else {
     RunOutcome outcome = executor.RunBlock(placed, folder.path());
-    if (judge.CheckStatus(outcome.status, placed.expected.error, "")) {
+    if (judge.CheckStatus(outcome.status, placed.expected.error, "", outcome.outputs)) {
       judge.CheckValues(outcome.outputs, placed.expected.outputs, "");
       judge.CheckValues(outcome.variables, placed.variables, "variable ");
     }

@@ -151,6 +151,7 @@ TEST_CASE("tensors share, clone and print their elements", "[base]") {
   CHECK(ToString(tensor, 2) == "DT_FLOAT [2,2] {{1,2.5},...}");
   CHECK(ToString(Tensor()) == "nothing");
   CHECK(ToString(Tensor::Scalar<String>("a")) == "DT_STRING [] \"a\"");
+  CHECK(ToString(Tensor::Scalar<String>("a\n\"b\\")) == "DT_STRING [] \"a\\n\\\"b\\\\\"");  // one line, whatever the value is
   // Lists without elements are not written without end.
   const Tensor rows = Tensor::Allocate(DType::kFloat, Shape{int64_t{1} << 62, 0}).value();
   CHECK(ToString(rows, 3) == "DT_FLOAT [4611686018427387904,0] {{},{},{},...}");

@@ -166,7 +166,7 @@ TEST_CASE("outcomes are judged", "[case-files]") {
   TestCase error;
   error.block = "B";
   error.expected.error = ExpectedError{Code::kOutOfRange, "x"};
-  CHECK(judge(error).message == "needs the error out_of_range at x, got success");
+  CHECK(judge(error).message == "needs the error out_of_range at x, got success: other is DT_FLOAT [] 2, y is DT_FLOAT [] 1");
   canned.block.status = OutOfRange("m").WithPort("x[2]");
   CHECK(judge(error).verdict == good);
   CHECK(judge(values).verdict == bad);

@@ -88,7 +88,7 @@ class Tensor {
 /// Copies `count` elements between constructed elements that do not overlap: by assignment for managed types, else as bytes.
 void CopyElements(DType dtype, const void* from, void* to, int64_t count);
 
-/// One element as text: the shortest number that reads back as the same value, true/false, "quoted", 1+2j.
+/// One element as text: the shortest number that reads back as the same value, true/false, "quoted" (see Quote), 1+2j.
 std::string ElementText(const Tensor& tensor, int64_t index);
 /// "DT_FLOAT [2,2] {{1,2},{3,4}}", with "..." after `limit` elements.
 std::string ToString(const Tensor& tensor, int64_t limit = 16);

@@ -68,4 +68,8 @@ std::string DidYouMean(std::string_view word, const Range& candidates) {
 /// Whether the bytes are well-formed UTF-8 (no surrogates, no overlong forms).
 bool IsValidUtf8(std::string_view text);
 
+/// The text in double quotes, on one line: quotes, backslashes and control characters are escaped as in JSON; other bytes stay as they are,
+/// also where they are not UTF-8.
+std::string Quote(std::string_view text);
+
 }  // namespace weft

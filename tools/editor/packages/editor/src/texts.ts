@@ -18,7 +18,7 @@ export const texts = {
     frameTitle: "Frame", noteText: "Write a note", doubleClickToEdit: "Double click to edit", fits: "fits", from: "from {port}",
     inProgress: "of the run that is paused", ofRun: "of run {run}", stale: "stale: not computed in the last run", outdated: "of the page before its last edits", noValue: "no value yet: run the page",
     nodeHelp: "Enter selects the block, arrow keys move it, W wires it, Delete removes it.", edgeHelp: "Enter selects the wire, Delete removes it.",
-    emptyTitle: "An empty page", emptySvg: "This SVG has no blocks of enuSpace. It may be the picture of a page: open the page itself.", notRead: "The page could not be read", readAgain: "Try again", emptyText: "Double click anywhere, or press A, to add a block. Drag from a port to wire it.",
+    emptyTitle: "An empty page", emptySvg: "This drawing of enuSpace has no blocks.", notRead: "The page could not be read", readAgain: "Try again", emptyText: "Double click anywhere, or press A, to add a block. Drag from a port to wire it.",
     pageMenu: "Page", wireMenu: "Wire", blockMenu: "Block", inspectValue: "Inspect value", plotValue: "Plot value",
     colors: { blue: "Blue", violet: "Violet", teal: "Teal", green: "Green", amber: "Amber", orange: "Orange", red: "Red", pink: "Pink", grey: "Grey", none: "Colour of its kind" },
   },
