@@ -114,12 +114,19 @@ constexpr auto Run = []<class T>(const Steps& steps, RunContext& ctx) {
   });
 };
 
+/// A factor times a logarithm: 0 where the factor is 0, also where the logarithm is infinite.
+Term Weighted(Term factor, Term logarithm) {
+  GradientBuilder& g = *factor.builder;
+  const Term zero = factor.Scalar(0);
+  return {&g, Chosen(g, g.Add("Equal", {{"x", {factor}}, {"y", {zero}}}), zero, factor * logarithm)};
+}
+
 /// By x alone: x^(a-1) (1-x)^(b-1) / B(a, b).
 void Gradient(GradientBuilder& g) {
   const Term at{&g, g.in(x)}, shape_a{&g, g.in(a)}, shape_b{&g, g.in(b)}, dz{&g, g.grad(z)};
   if (!g.wanted(x)) return;
   const Term log_beta = Of("Lgamma", shape_a) + Of("Lgamma", shape_b) - Of("Lgamma", shape_a + shape_b);
-  const Term density = Of("Exp", (shape_a - 1) * Of("Log", at) + (shape_b - 1) * Of("Log1p", -at) - log_beta);
+  const Term density = Of("Exp", Weighted(shape_a - 1, Of("Log", at)) + Weighted(shape_b - 1, Of("Log1p", -at)) - log_beta);
   g.Set(x, SumLike(g, dz * density, at));
 }
 

@@ -183,6 +183,15 @@ BlockDef Forward(const char* name, const char* summary, const char* gradient) {
 
 }  // namespace
 
+namespace {
+
+/// The input is there for its shape; by what flows back there is no gradient.
+Status LikeGradient(GradientBuilder& g) {
+  return g.wanted(Backward<false>::grad) ? Unsupported("has no second gradient by what flows back") : Status();
+}
+
+}  // namespace
+
 BlockDef FractionalMaxPool() {
   constexpr const char* kSummary = "The largest value under each window of a picture, for windows of differing sizes drawn by chance.";
   return Forward<true>("FractionalMaxPool", kSummary, "FractionalMaxPoolGrad");
@@ -205,7 +214,7 @@ BlockDef FractionalAvgPoolGradLike() {
   return Block("FractionalAvgPoolGradLike", "The gradient of FractionalAvgPool, whose input is given for its shape.")
       .Ports(orig_input, Of::grad, Of::rows, Of::columns, shared).Attrs(overlapping)
       .Types("T", TypeList<float, double>{})
-      .Internal().Kernel(Of::Plan, Of::Run);
+      .Internal().Gradient(LikeGradient).Kernel(Of::Plan, Of::Run);
 }
 
 }  // namespace weft::blocks

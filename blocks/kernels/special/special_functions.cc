@@ -160,7 +160,9 @@ double BetaFront(double a, double b, double x, double y) {
   const double sum = a + b;
   if (a >= 10 && b >= 10) {
     const double off = x * b - y * a;
-    return std::exp(a * Log1pLess(off / a) + b * Log1pLess(-off / b) + Stirling(sum) - Stirling(a) - Stirling(b)) *
+    // ln(1 + off) - off, where 1 + off is `ratio`: far below the mean that has digits which 1 + off has lost.
+    const auto log_less = [](double off_mean, double ratio) { return off_mean < -0.5 ? std::log(ratio) - off_mean : Log1pLess(off_mean); };
+    return std::exp(a * log_less(off / a, x * sum / a) + b * log_less(-off / b, y * sum / b) + Stirling(sum) - Stirling(a) - Stirling(b)) *
            std::sqrt(b / (2 * M_PI * sum)) / std::sqrt(a);
   }
   const double small = std::min(a, b), large = std::max(a, b);
