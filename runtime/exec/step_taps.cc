@@ -1,21 +1,19 @@
 #include "runtime/exec/step_taps.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace weft {
 
 StepTaps::StepTaps(const Plan& plan) : plan_(plan) {
-  // By slot: how many steps are done when it has its value. Those of a group of fused steps have theirs together.
-  std::vector<size_t> after(plan.slots.size(), 0);
+  // How many steps are done when a step's outputs have their values, and by slot. Those of a group of fused steps have theirs together.
+  std::vector<size_t> done(plan.steps.size()), after(plan.slots.size(), 0);
+  std::iota(done.begin(), done.end(), size_t{1});
+  for (const FusedSteps& group : plan.fused) std::fill(done.begin() + group.first, done.begin() + group.last + 1, static_cast<size_t>(group.last) + 1);
   const auto outputs = [&](size_t s) { return std::pair(plan.steps[s].first_output, s + 1 < plan.steps.size() ? plan.steps[s + 1].first_input : plan.operands.size()); };
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     const auto [first, end] = outputs(s);
-    for (size_t o = first; o < end; ++o) after[plan.operands[o]] = s + 1;
-  }
-  for (const FusedSteps& group : plan.fused) {
-    for (size_t& steps : after) {
-      if (steps > static_cast<size_t>(group.first) && steps <= static_cast<size_t>(group.last) + 1) steps = static_cast<size_t>(group.last) + 1;
-    }
+    for (size_t o = first; o < end; ++o) after[plan.operands[o]] = done[s];
   }
   for (size_t f = 0; f < plan.fetches.size(); ++f) {
     const int slot = plan.SlotOf(plan.fetches[f]);

@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/base/failure.h"
 
 namespace weft {
@@ -82,6 +83,7 @@ std::vector<char> UnreadBlocks::Told(const std::vector<char>& changed) const {
   std::vector<char> told(changed.size(), 0), behind = changed;
   for (bool more = true; std::exchange(more, false);) {  // again where a loop leads back
     for (int n : graph_.in_order()) {
+      CallLimit::Check();
       const Node& node = graph_.node(n);
       bool depends = false;
       for (ValueRef input : node.inputs) depends |= input.valid() && behind[static_cast<size_t>(input.node)] != 0;
