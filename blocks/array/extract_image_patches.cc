@@ -114,23 +114,23 @@ struct Inside {
 };
 
 // The window at output (row, column) of the picture at `from`.
-void WritePatch(const Windows& w, const std::byte* from, std::byte* to, int64_t row, int64_t column, kernels::StopCheck& stop) {
+void WritePatch(const Windows& w, const std::byte* from, std::byte* to, int64_t row, int64_t column, Workers& workers, kernels::StopCheck& stop) {
   const ElementMoves& moves = *w.moves;
   const int64_t top = w.rows.start(row), left = w.columns.start(column), line = w.columns.window * w.depth;
   const Inside down(w.rows, top), across(w.columns, left);
   for (int64_t i = 0; i < w.rows.window; ++i, to += line * moves.size) {
     if (stop(line + 4)) return;
     if (i < down.first || i >= down.last || across.first == across.last) {
-      moves.fill(to, line, nullptr);
+      moves.FillLong(to, line, nullptr, workers);
       continue;
     }
     const int64_t pixel = (top + i * w.rows.dilation) * w.columns.in + left + across.first * w.columns.dilation;
-    if (across.first > 0) moves.fill(to, across.first * w.depth, nullptr);
+    if (across.first > 0) moves.FillLong(to, across.first * w.depth, nullptr, workers);
     // A single pixel may have a dilation beyond any picture.
     const int64_t count = across.last - across.first, step = count > 1 ? w.columns.dilation * w.depth : 0;
     moves.rows(from + pixel * w.depth * moves.size, step, to + across.first * w.depth * moves.size, w.depth, count, w.depth);
     const int64_t rest = w.columns.window - across.last;
-    if (rest > 0) moves.fill(to + across.last * w.depth * moves.size, rest * w.depth, nullptr);
+    if (rest > 0) moves.FillLong(to + across.last * w.depth * moves.size, rest * w.depth, nullptr, workers);
   }
 }
 
@@ -142,7 +142,7 @@ constexpr auto Run = [](const Windows& w, RunContext& ctx) {
   kernels::ForEach(ctx.workers(), w.batch * places, 1 + 32768 / w.patch(), [&](int64_t at, kernels::StopCheck& stop) {
     const int64_t place = at % places;
     WritePatch(w, from + at / places * picture * w.moves->size, out.data() + at * w.patch() * w.moves->size, place / w.columns.out,
-               place % w.columns.out, stop);
+               place % w.columns.out, ctx.workers(), stop);
   });
 };
 

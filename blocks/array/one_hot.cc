@@ -41,8 +41,11 @@ Result<Parameters> Plan(PlanContext& ctx) {
 template <class T, class I>
 void LastAxis(const Parameters& p, RunContext& ctx, const T& on, const T& off, T* to) {
   const auto index = ctx.in<I>(indices);
-  ctx.workers().For(p.outer, 1 + 65536 / std::max<int64_t>(p.depth, 1), [&](int64_t begin, int64_t end) {
-    std::fill(to + begin * p.depth, to + end * p.depth, off);
+  constexpr int64_t kLongRow = 65536;  // which is several tasks: one of its own would not see the end of the run
+  const bool long_rows = p.depth > kLongRow;
+  if (long_rows) kernels::FillLong(ctx.workers(), to, p.outer * p.depth, off);
+  ctx.workers().For(p.outer, 1 + kLongRow / std::max<int64_t>(p.depth, 1), [&](int64_t begin, int64_t end) {
+    if (!long_rows) std::fill(to + begin * p.depth, to + end * p.depth, off);
     for (int64_t i = begin; i < end; ++i) {
       int64_t at = static_cast<int64_t>(index[i]);
       if (at >= 0 && at < p.depth) to[i * p.depth + at] = on;

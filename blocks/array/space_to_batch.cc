@@ -198,7 +198,7 @@ constexpr auto RunToBatch = [](const Blocks& blocks, RunContext& ctx) {
   const ElementMoves& moves = *blocks.moves;
   const std::byte* from = ctx.in<std::byte>(input).data();
   const auto out = ctx.out<std::byte>(output);
-  if (blocks.rows == 0) return moves.fill(out.data(), static_cast<int64_t>(out.size()), nullptr);
+  if (blocks.rows == 0) return moves.FillLong(out.data(), static_cast<int64_t>(out.size()), nullptr, ctx.workers());
   const int64_t inner = blocks.inner, step = inner * blocks.axes.back().block, cells = blocks.axes.back().cells;
   ForRows(blocks, ctx.workers(), [&](int64_t row, int64_t first, int64_t last, int64_t space) {
     std::byte* to = out.data() + row * moves.size;

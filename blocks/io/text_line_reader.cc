@@ -49,7 +49,9 @@ class TextLineSource final : public PlacedSource {
 
   /// Reads on until that many lines of the file are behind, or it ends.
   Status PassLines(int64_t lines, const Services& services) {
+    constexpr int64_t kBetweenLooks = 4096;  // lines, which may be empty
     while (place_ < lines) {
+      if (place_ % kBetweenLooks == kBetweenLooks - 1 && IsStopped(services)) return kernels::RunStopped();
       WEFT_ASSIGN_OR_RETURN(const bool found, ToLineEnd(false, services));
       if (!found) break;
       BeginLine();
