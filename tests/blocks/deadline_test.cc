@@ -226,6 +226,7 @@ std::vector<Row> MathRows() {
 }
 
 std::vector<Row> ArrayRows() {
+  const std::string byte = R"({"dtype": "DT_UINT8", "shape": [], "values": [1]})";
   const Make longs = Counting<int64_t>(10 * kMillion), floats = Filled<float>({40 * kMillion});
   const Make ints = Filled<int64_t>({30'000});
   const std::string shape = Longs({1, 30'000});
@@ -246,6 +247,9 @@ std::vector<Row> ArrayRows() {
         {"truth_shape", shape}}},
       {"DecodeRaw", "out_type_ = DT_INT16;little_endian_ = false;", {{"bytes", LongString(400'000'000)}}},
       {"RandomShuffle", "", {{"value", floats}}},
+      {"OneHot", "", {{"indices", Int(0)}, {"depth", Int(1500 * kMillion)}, {"on_value", byte}, {"off_value", byte}}},
+      {"ExtractImagePatches", "ksizes_ = {1,1,1500000001,1};strides_ = {1,1,1,1};rates_ = {1,1,1,1};padding_ = SAME;",
+       {{"images", Filled<uint8_t>({1, 1, 1, 1})}}},
       {"Multinomial", "", {{"logits", Filled<float>({1, 10})}, {"num_samples", Int(60 * kMillion)}}},
       {"ParameterizedTruncatedNormal",
        "",
