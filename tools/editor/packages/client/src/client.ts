@@ -114,7 +114,8 @@ export class WeftClient {
     return (await this.http.get<{ recovery: RecoveryInfo[] }>("/recovery")).recovery;
   }
 
-  recover(id: string): Promise<PageInfo> {
+  /** Opens a page with the edits that were kept; `missing_edits` of them could not be made. */
+  recover(id: string): Promise<PageInfo & { missing_edits: number }> {
     return this.http.post(`/recovery/${id}/open`);
   }
 

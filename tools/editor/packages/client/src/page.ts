@@ -31,6 +31,11 @@ interface ValueSubscription {
   sub: number | null;
 }
 
+/** The name "ID.port" of a port after its block was renamed. */
+export function renamedPort(name: string, from: string, to: string): string {
+  return name.slice(0, name.lastIndexOf(".")) === from ? to + name.slice(from.length) : name;
+}
+
 /** What the follower of a page hears. */
 export interface PageFollower {
   /** A numbered or unnumbered event of the page, in order, none missing. */
@@ -284,6 +289,17 @@ export class PageApi {
     else this.client.socket.call("unsubscribe", { topic: "summaries", page: this.id }).catch(() => {});
   }
 
+  /** The server's subscriptions follow a block that is renamed, and so do those asked for again. */
+  private deliver(event: Event): void {
+    if (event.type === "page.changed") for (const [from, to] of event.change.renamed) this.rename(from, to);
+    this.follower?.event(event);
+  }
+
+  private rename(from: string, to: string): void {
+    for (const subscription of this.values) subscription.name = renamedPort(subscription.name, from, to);
+    if (this.summaries) this.summaries = { ...this.summaries, names: this.summaries.names.map((name) => renamedPort(name, from, to)) };
+  }
+
   /** Calls `listener` with samples of a value, across runs and reconnections; the answer ends that. */
   followValue(name: string, options: SampleOptions, listener: (sample: Sample) => void): () => void {
     const subscription: ValueSubscription = { name, options, listener, sub: null };
@@ -299,12 +315,12 @@ export class PageApi {
   received(event: Event): void {
     if (!this.follower) return;
     if (event.seq === undefined || this.seq === null) {
-      this.follower.event(event);
+      this.deliver(event);
     } else if (this.replaying) {
       this.held.push(event);
     } else if (event.seq === this.seq + 1) {
       this.seq = event.seq;
-      this.follower.event(event);
+      this.deliver(event);
     } else if (event.seq > this.seq + 1) {
       this.held.push(event);
       this.subscribe();
@@ -359,7 +375,7 @@ export class PageApi {
   private take(event: Event): void {
     if (event.seq === (this.seq ?? 0) + 1) {
       this.seq = event.seq;
-      this.follower?.event(event);
+      this.deliver(event);
     } else {
       this.received(event);
     }

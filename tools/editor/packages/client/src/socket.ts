@@ -21,6 +21,7 @@ export interface Hello {
 
 type Call = { resolve: (answer: Record<string, unknown>) => void; reject: (error: WeftError) => void };
 
+const beatEvery = 5000;
 const retryDelays = [250, 500, 1000, 2000, 4000, 8000];
 
 /**
@@ -43,7 +44,9 @@ export class Socket {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private heartbeat: ReturnType<typeof setInterval> | undefined;
   private lastSent = 0;
-  private lastHeard = 0;
+  private lastBeat = 0;
+  /** When the first ping since the server was heard last was sent; 0: none was. */
+  private pinged = 0;
   private wanted = false;
   private readonly calls = new Map<number, Call>();
 
@@ -51,11 +54,13 @@ export class Socket {
 
   open(): void {
     this.wanted = true;
+    globalThis.document?.addEventListener("visibilitychange", this.seen);
     if (!this.socket) this.connect();
   }
 
   close(): void {
     this.wanted = false;
+    globalThis.document?.removeEventListener("visibilitychange", this.seen);
     clearTimeout(this.timer);
     this.socket?.close(1000);
     this.drop();
@@ -64,9 +69,7 @@ export class Socket {
 
   /** Tries at once, where it waits for its next attempt. */
   retryNow(): void {
-    if (this.state.state !== "waiting") return;
-    clearTimeout(this.timer);
-    this.connect();
+    if (this.state.state === "waiting") this.connect();
   }
 
   /** Sends a call and waits for its answer. Rejects with WeftError; status 0 where the connection is not there. */
@@ -83,6 +86,8 @@ export class Socket {
   }
 
   private connect(): void {
+    clearTimeout(this.timer);
+    if (this.socket) return;
     this.set({ state: "connecting" });
     let socket: WebSocket;
     try {
@@ -95,7 +100,7 @@ export class Socket {
     this.socket = socket;
     socket.onopen = () => this.send({ op: "hello", protocol: 1, name: this.name, features: [], ...(this.client ? { resume: this.client } : {}) });
     socket.onmessage = (message: MessageEvent<string | ArrayBuffer>) => {
-      this.lastHeard = Date.now();
+      this.pinged = 0;
       if (typeof message.data === "string") this.text(message.data);
       else this.binary(message.data);
     };
@@ -134,18 +139,36 @@ export class Socket {
     this.attempt = 0;
     this.set({ state: "open", client: hello.client });
     clearInterval(this.heartbeat);
-    this.heartbeat = setInterval(() => this.beat(), 5000);
+    this.lastBeat = Date.now();
+    this.heartbeat = setInterval(() => this.beat(), beatEvery);
     this.onHello(hello);
   }
 
+  /** Silence is a lost connection only where a ping was not answered: browsers let the timers of hidden tabs sleep. */
   private beat(): void {
-    if (Date.now() - this.lastHeard > 20000) {
+    const now = Date.now();
+    const late = now - this.lastBeat > 2 * beatEvery;
+    this.lastBeat = now;
+    if (late) this.pinged = 0;
+    if (this.pinged && now - this.pinged >= 2 * beatEvery) {
       this.socket?.close(4000);
       this.lost();
-    } else if (Date.now() - this.lastSent >= 4500) {
-      this.call("ping").catch(() => {});
+    } else if (late || now - this.lastSent >= 0.9 * beatEvery) {
+      this.ping();
     }
   }
+
+  private ping(): void {
+    this.pinged ||= Date.now();
+    this.call("ping").catch(() => {});
+  }
+
+  /** The tab is seen again: what its timers missed is made up for. */
+  private readonly seen = (): void => {
+    if (document.visibilityState !== "visible") return;
+    if (this.state.state === "open") this.ping();
+    else this.retryNow();
+  };
 
   private answered(message: Record<string, unknown>): void {
     const id = message["id"] as number;
@@ -158,6 +181,7 @@ export class Socket {
 
   private drop(): void {
     clearInterval(this.heartbeat);
+    this.pinged = 0;
     if (this.socket) {
       this.socket.onclose = null;
       this.socket.onmessage = null;
@@ -178,7 +202,7 @@ export class Socket {
 
   private async again(): Promise<void> {
     const answer = await this.check();
-    if (!this.wanted) return;
+    if (!this.wanted || this.socket) return;
     if (answer === "refused") this.set({ state: "refused" });
     else if (answer === "unreachable") this.lost();
     else this.connect();

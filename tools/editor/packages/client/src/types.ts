@@ -231,6 +231,8 @@ export interface ValueSummary {
   /** Short enough for a wire. */
   text: string;
   first: Element[];
+  /** Of strings: some of `first` are longer. */
+  cut?: boolean;
   min?: Element;
   max?: Element;
   mean?: Element;
@@ -436,6 +438,8 @@ export interface Sample {
   value?: Tensor;
   high?: Tensor;
   values?: Element[];
+  /** Of strings: they are more or longer. */
+  cut?: boolean;
   low?: number;
   highest?: number;
   not_finite?: number;

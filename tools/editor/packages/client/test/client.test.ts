@@ -31,8 +31,11 @@ const settle = async (): Promise<void> => {
   for (let k = 0; k < 5; k++) await Promise.resolve();
 };
 
+const clients: WeftClient[] = [];
+
 function connected(instance = "i1"): WeftClient {
   const client = new WeftClient({ base: "http://127.0.0.1:1", token: "abc" });
+  clients.push(client);
   client.start();
   last().onopen?.();
   last().says({ type: "hello", protocol: 1, instance, client: "c1", resumed: false, lease_seconds: 15, pages: [] });
@@ -46,6 +49,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
+  for (const client of clients.splice(0)) client.close();
   vi.unstubAllGlobals();
   vi.useRealTimers();
 });
@@ -160,6 +164,56 @@ it("says that the token is refused after a restart of the server", async () => {
   last().onclose?.();
   await vi.advanceTimersByTimeAsync(300);
   expect(client.connection.state).toBe("refused");
+});
+
+describe("the heartbeat", () => {
+  const pings = (): number => last().sent.filter((m) => m["op"] === "ping").length;
+
+  it("takes silence for a loss only where a ping was not answered", async () => {
+    const client = connected();
+    for (let k = 0; k < 10; k++) {
+      await vi.advanceTimersByTimeAsync(5000);
+      last().answers("ping");
+    }
+    expect([client.connection.state, pings()]).toEqual(["open", 10]);
+    await vi.advanceTimersByTimeAsync(15000);
+    expect(client.connection.state).toBe("waiting");
+  });
+
+  it("asks anew where its timer came late, and when the tab is seen again", async () => {
+    const client = connected();
+    await vi.advanceTimersByTimeAsync(5000);
+    for (let k = 0; k < 3; k++) {
+      vi.setSystemTime(Date.now() + 60000);
+      await vi.advanceTimersByTimeAsync(5000);
+    }
+    expect([client.connection.state, pings()]).toEqual(["open", 4]);
+    document.dispatchEvent(new Event("visibilitychange"));
+    expect(pings()).toBe(5);
+    client.close();
+    document.dispatchEvent(new Event("visibilitychange"));
+    expect(pings()).toBe(5);
+  });
+
+  it("tries to connect at once when the tab is seen again", () => {
+    connected();
+    last().onclose?.();
+    document.dispatchEvent(new Event("visibilitychange"));
+    expect(FakeSocket.all).toHaveLength(2);
+  });
+});
+
+it("asks for a renamed block's values by their new name", async () => {
+  const client = connected();
+  const page = client.page("p1");
+  page.follow(1, { event: () => {}, gap: () => {}, restarted: () => {} });
+  last().answers("subscribe", { gap: false });
+  await settle();
+  page.followValue("a.z", {}, () => {});
+  page.followSummaries(["a.z", "b.z"]);
+  last().says({ type: "page.changed", page: "p1", seq: 2, change: { renamed: [["a", "c"]] } });
+  page.reconnected(false);
+  expect(last().sent.slice(-2)).toMatchObject([{ topic: "summaries", names: ["c.z", "b.z"] }, { topic: "value", name: "c.z" }]);
 });
 
 describe("binary frames", () => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Block, Schema } from "@weft/client";
-import { scalarLiteral } from "../src/actions/literals";
+import type { Block, Schema, TensorLiteral } from "@weft/client";
+import { scalarLiteral, scalarOf } from "../src/actions/literals";
+import { selectionAfter } from "../src/canvas/selection";
 import { attributeSummary } from "../src/model/attributes";
 import { freshBlockId, makeClip, parseClip, pasteEdits } from "../src/model/clipboard";
-import { framesOf, notesOf } from "../src/model/decor";
+import { framesOf, notesOf, renamedKeys } from "../src/model/decor";
 import { blockShape } from "../src/model/geometry";
 import { parsePort, shortNumber, typeText } from "../src/model/names";
 import { PageModel, type ModelChange } from "../src/model/page";
@@ -124,7 +125,10 @@ describe("shapes of blocks", () => {
   });
 
   it("show values in short", () => {
+    const shown = (value: TensorLiteral) => blockShape({ ...c, inputs: { value } }, index.get("Const"), new Set()).rows[0]?.literal;
     expect(blockShape(c, index.get("Const"), new Set()).rows[0]?.literal).toBe("0.5");
+    expect(shown({ dtype: "DT_COMPLEX64", shape: [], values: [[1, -2]] })).toBe("1-2j");
+    expect(shown({ dtype: "DT_STRING", shape: [], values: [{ base64: "/w==" }] })).toBe("base64:/w==…");
   });
 });
 
@@ -186,6 +190,35 @@ describe("small things", () => {
     expect(scalarLiteral("0.5", { dtype: "DT_FLOAT", shape: [] })).toEqual({ dtype: "DT_FLOAT", shape: [], values: [0.5] });
     expect(scalarLiteral("0.5", { dtype: "DT_INT32", shape: [] })).toBeUndefined();
     expect(scalarLiteral("true")).toMatchObject({ dtype: "DT_BOOL", values: [true] });
+    expect(scalarLiteral("9007199254740993", { dtype: "DT_INT64", shape: [], values: [1], note: "n" })).toEqual({ dtype: "DT_INT64", shape: [], text: "9007199254740993", note: "n" });
+    expect(scalarLiteral("1-2j", { dtype: "DT_COMPLEX64" })).toEqual({ dtype: "DT_COMPLEX64", shape: [], values: [[1, -2]] });
+  });
+  it("take values of one element alone as such", () => {
+    expect(scalarOf({ text: "{{1,2},{3,4}}" })).toBeUndefined();
+    expect([scalarOf({ text: "1;2;3" }), scalarOf({ dtype: "DT_FLOAT", shape: [1], values: [1] }), scalarOf({ file: "a.npy" })]).toEqual([undefined, undefined, undefined]);
+    expect(scalarOf({ dtype: "DT_STRING", shape: [], values: [{ base64: "/w==" }] })).toBeUndefined();
+    expect(scalarOf({ text: '"a b"' })).toEqual({ text: "a b", dtype: "DT_STRING" });
+    expect(scalarOf({ text: "1" }, "DT_FLOAT")).toEqual({ text: "1", dtype: "DT_FLOAT" });
+    expect(scalarOf({ values: 0.5 })).toEqual({ text: "0.5", dtype: "DT_FLOAT" });
+    expect(scalarOf({ dtype: "DT_COMPLEX64", shape: [], values: [[1, 2]] })).toEqual({ text: "1+2j", dtype: "DT_COMPLEX64" });
+  });
+  it("name a renamed block in frames, bends and plots", () => {
+    const keys = {
+      frames: [{ id: "f", title: "F", blocks: ["a", "b"] }, 7], plots: [{ id: "p", values: ["a.z", "a.b.z"], at: [0, 0] }],
+      bends: { "a.x": [[1, 2]], "b.x": [] }, notes: [{ id: "a" }],
+    };
+    expect(renamedKeys(keys, "a", "c")).toEqual({
+      frames: [{ id: "f", title: "F", blocks: ["c", "b"] }, 7], plots: [{ id: "p", values: ["c.z", "a.b.z"], at: [0, 0] }], bends: { "c.x": [[1, 2]], "b.x": [] },
+    });
+    expect(renamedKeys(keys, "q", "c")).toEqual({});
+  });
+  it("let go of what is out of sight when something else is selected", () => {
+    const pick = (id: string, selected = true) => ({ type: "select" as const, id, selected });
+    const now = new Set(["far", "a", "wire:b.x"]);
+    expect([...selectionAfter(now, [pick("b"), pick("a", false)], "", false)]).toEqual(["b"]);
+    expect([...selectionAfter(now, [pick("b")], "", true)]).toEqual(["far", "a", "wire:b.x", "b"]);
+    expect([...selectionAfter(now, [pick("a")], "", false)]).toEqual([...now]);
+    expect([...selectionAfter(now, [pick("b.x", false)], "wire:", false)]).toEqual(["far", "a"]);
   });
   it("leave out frames and notes that are none", () => {
     expect(framesOf({ frames: [1, { id: "f", blocks: ["a", 3] }] })).toEqual([{ id: "f", title: "", blocks: ["a"] }]);

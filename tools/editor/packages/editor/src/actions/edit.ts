@@ -3,6 +3,7 @@ import { makeClip, parseClip, pasteEdits, freshBlockId, type Clip } from "../mod
 import { selectAdded } from "./arrival";
 import { focusNode } from "./focus";
 import { colorDecor, removeDecor } from "./decor";
+import { renamedKeys } from "../model/decor";
 import { parsePort } from "../model/names";
 import { plural, text, texts } from "../texts";
 import type { PageEditor } from "../model/pageEditor";
@@ -98,10 +99,11 @@ export async function colorSelection(page: PageEditor, color: string | null): Pr
   await page.edit([...blocks, ...colorDecor(page, page.selection.get(), color)], texts.edits.color);
 }
 
-/** Renames a block; its wires follow. A refusal is shown, or handed to `refused`. */
+/** Renames a block; its wires follow, and so do frames, bends and plots. A refusal is shown, or handed to `refused`. */
 export async function rename(workbench: Workbench, page: PageEditor, from: string, to: string, refused?: (reason: Diagnostic) => void): Promise<boolean> {
   if (from === to) return true;
-  const done = await page.edit([{ op: "rename", block: from, to }], text(texts.edits.rename, { from, to }), "apply", refused);
+  const keys = Object.entries(renamedKeys(page.model.keys, from, to)).map(([key, value]): Edit => ({ op: "set", key, value }));
+  const done = await page.edit([{ op: "rename", block: from, to }, ...keys], text(texts.edits.rename, { from, to }), "apply", refused);
   if (done) workbench.announce(`${from} → ${to}`);
   return done;
 }

@@ -1,6 +1,8 @@
 import type { TensorLiteral } from "@weft/client";
+import { dtypesOf, writtenValue } from "../forms";
 import { isList } from "../model/schema";
 import { parsePort, shortType } from "../model/names";
+import { checkElement, dtypeInfo, fromLiteral, setElement, textAt, toLiteral } from "../tensor";
 import { text, texts } from "../texts";
 import type { PageEditor } from "../model/pageEditor";
 
@@ -11,44 +13,50 @@ import type { PageEditor } from "../model/pageEditor";
 export async function editLiteral(page: PageEditor, port: string, typed: string): Promise<boolean> {
   const before = page.model.inputAt(port);
   const literal = before && typeof before === "object" && !Array.isArray(before) ? before : undefined;
-  const value = scalarLiteral(typed, literal);
+  const scalar = literal && scalarOf(literal, literalType(page, port));
+  const value = literal && !scalar ? undefined : scalarLiteral(typed, scalar && { ...literal, dtype: scalar.dtype });
   if (!value) {
-    page.notify({ kind: "error", text: text(texts.edits.noValue, { typed, type: shortType(literal?.dtype) || "float" }) });
+    page.notify({ kind: "error", text: text(texts.edits.noValue, { typed, type: shortType(scalar?.dtype) || "float" }) });
     return false;
   }
   return page.edit([{ op: "set", input: port, value }], text(texts.edits.set, { what: port }));
 }
 
-/** The one element of a value as it is stored, in full; `shown` where it has another form. */
-export function storedScalar({ values, text: written }: TensorLiteral, shown: string): string {
-  const [first] = Array.isArray(values) ? values : [values];
-  return first !== undefined && first !== null ? String(first) : written ?? shown;
+/** The type of a value that does not say it itself: the port's only one, or that of the block's attributes. */
+export function literalType(page: PageEditor, name: string): string | undefined {
+  const { block: id, port } = parsePort(name);
+  const block = page.model.blocks.get(id);
+  const schema = block && page.model.schema.get(block.block);
+  const dtypes = dtypesOf(schema?.inputs.find((p) => p.port === port), schema);
+  if (dtypes.length === 1) return dtypes[0];
+  const written = writtenValue(block?.attrs, { name: "dtype", type: "type", doc: "" });
+  return written && dtypeInfo(written.startsWith("DT_") ? written : `DT_${written.toUpperCase()}`)?.name;
+}
+
+const longestNumber = 100;
+
+/** A value of one element as it is typed, in full, and its type; undefined for values that are tables, in files, or bytes. */
+export function scalarOf(literal: TensorLiteral, dtype?: string): { text: string; dtype: string } | undefined {
+  const [first, second] = [literal.values].flat();
+  const table = (literal.shape?.length ?? 0) > 0 || second !== undefined || (literal.text?.length ?? 0) > longestNumber && !literal.text?.startsWith('"');
+  if (table) return undefined; // told without reading its elements: blocks ask each time they are drawn
+  const tensor = fromLiteral(literal, dtype ?? (first === undefined ? undefined : guess(String(first))));
+  return tensor?.shape.length === 0 ? { text: textAt(tensor, 0), dtype: tensor.dtype } : undefined;
 }
 
 /** The literal of one element; undefined where the text does not fit its type. */
 export function scalarLiteral(typed: string, before?: TensorLiteral): TensorLiteral | undefined {
   const textual = typed.trim();
-  const dtype = before?.dtype ?? guess(textual);
-  const element = parseElement(textual, dtype);
-  if (element === undefined) return undefined;
-  const { text: _text, file: _file, ...rest } = before ?? {};
-  return { ...rest, dtype, shape: before?.shape ?? [], values: [element] };
+  const info = dtypeInfo(before?.dtype ?? guess(textual));
+  const data = info?.make(1);
+  if (!info || !data || info.kind === "resource" || setElement(info, data, 0, textual) !== undefined) return undefined;
+  const { text: _text, file: _file, values: _values, ...rest } = before ?? {};
+  return { ...rest, ...toLiteral({ dtype: info.name, shape: [], data }) };
 }
 
 function guess(typed: string): string {
   if (/^(true|false)$/i.test(typed)) return "DT_BOOL";
-  if (/^[+-]?\d+$/.test(typed)) return "DT_FLOAT";
-  return Number.isNaN(Number(typed)) && !/^[+-]?(nan|inf)$/i.test(typed) ? "DT_STRING" : "DT_FLOAT";
-}
-
-function parseElement(typed: string, dtype: string): unknown {
-  if (dtype === "DT_STRING") return typed;
-  if (dtype === "DT_BOOL") return /^(true|1)$/i.test(typed) ? true : /^(false|0)$/i.test(typed) ? false : undefined;
-  if (/^[+-]?nan$/i.test(typed)) return /INT/.test(dtype) ? undefined : "NaN";
-  if (/^[+-]?inf(inity)?$/i.test(typed)) return /INT/.test(dtype) ? undefined : typed.startsWith("-") ? "-Infinity" : "Infinity";
-  if (typed === "" || Number.isNaN(Number(typed))) return undefined;
-  if (/INT/.test(dtype) && !/^[+-]?\d+$/.test(typed)) return undefined;
-  return Number(typed);
+  return checkElement("DT_FLOAT", typed) === undefined ? "DT_FLOAT" : "DT_STRING";
 }
 
 /** The inputs of a block that nothing is wired to, as "ID.port"; of lists the place of the next element. */

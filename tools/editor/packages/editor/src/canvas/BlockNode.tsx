@@ -8,7 +8,7 @@ import type { PageEditor } from "../model/pageEditor";
 import { useBlock, useBlockState, useCell, useCellPart, usePage, useSummary, useWorkbench } from "../model/react";
 import { text, texts } from "../texts";
 import { Icon } from "../ui";
-import { editLiteral, scalarLiteral, storedScalar } from "../actions/literals";
+import { editLiteral, literalType, scalarLiteral, scalarOf } from "../actions/literals";
 import { hoverPort, leavePort } from "./hover";
 
 const t = texts.canvas;
@@ -139,8 +139,9 @@ function Literal({ name, text: shown }: { name: string; text: string }) {
   const workbench = useWorkbench();
   const [draft, setDraft] = useState<string | null>(null);
   const value = page.model.inputAt(name);
-  const scalar = value && typeof value === "object" && !Array.isArray(value) && (value.shape?.length ?? 0) === 0 && !value.file ? value : undefined;
-  const stored = scalar ? storedScalar(scalar, shown) : shown;
+  const literal = value && typeof value === "object" && !Array.isArray(value) ? value : undefined;
+  const scalar = literal && scalarOf(literal, literalType(page, name));
+  const stored = scalar?.text ?? shown;
   const take = (): void => {
     setDraft(null);
     if (draft !== null && draft !== stored) void editLiteral(page, name, draft);
@@ -155,7 +156,7 @@ function Literal({ name, text: shown }: { name: string; text: string }) {
           if (event.key === "Escape") setDraft(null);
           if (event.key !== "Enter") return;
           // what is no value of the type is said, and can be corrected
-          if (draft === stored || scalarLiteral(draft, scalar)) take();
+          if (draft === stored || scalarLiteral(draft, scalar && { dtype: scalar.dtype })) take();
           else void editLiteral(page, name, draft);
         }}
       />

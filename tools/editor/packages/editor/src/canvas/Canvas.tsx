@@ -19,6 +19,7 @@ import { Landscape, overviewZoom } from "./Landscape";
 import { PlotNode } from "./PlotNode";
 import { PortTip } from "./PortTip";
 import { useReveal } from "./reveal";
+import { selectionAfter } from "./selection";
 import { WireEdge } from "./WireEdge";
 import "./canvas.css";
 
@@ -55,11 +56,16 @@ function Flow() {
   useEffect(() => connector.highlight(), [connector, nodes]);
   useReveal(page, workbench);
 
+  const select = useCallback((changes: (NodeChange | EdgeChange)[], prefix: string) => {
+    if (!changes.some((change) => change.type === "select")) return;
+    const { multiSelectionActive, userSelectionRect } = store.getState();
+    page.select(selectionAfter(page.selection.get(), changes, prefix, multiSelectionActive || userSelectionRect !== null));
+  }, [page, store]);
   const onNodesChange = useCallback((changes: NodeChange[]) => {
-    select(page, changes, "");
+    select(changes, "");
     drag.change(changes);
-  }, [page, drag]);
-  const onEdgesChange = useCallback((changes: EdgeChange[]) => select(page, changes, "wire:"), [page]);
+  }, [select, drag]);
+  const onEdgesChange = useCallback((changes: EdgeChange[]) => select(changes, "wire:"), [select]);
   const onConnectStart = useCallback((_event: unknown, { nodeId, handleId, handleType }: OnConnectStartParams) => {
     if (nodeId && handleId && handleType) connector.begin(`${nodeId}.${handleId}`, handleType, root.current);
   }, [connector]);
@@ -116,7 +122,7 @@ function Flow() {
         onSelectionContextMenu={(event) => openContextMenu(event, workbench, page, "selection", setMenu)}
         onNodeDoubleClick={(_event, node) => openNode(workbench, node)}
         onMoveStart={moving.start} onMoveEnd={moving.end}
-        onPaneClick={() => store.getState().unselectNodesAndEdges()}
+        onPaneClick={() => page.select([])}
         minZoom={0.05} maxZoom={3} defaultViewport={page.viewport ?? { x: 40, y: 40, zoom: 1 }} zoomOnDoubleClick={false}
         selectionOnDrag={false} selectionKeyCode="Shift" multiSelectionKeyCode={["Control", "Meta", "Shift"]} deleteKeyCode={null} selectionMode={SelectionMode.Partial}
         panOnScroll={false} snapToGrid={snap} snapGrid={grid} nodeDragThreshold={3} elevateNodesOnSelect={false} disableKeyboardA11y={false}
@@ -183,17 +189,6 @@ function useView(root: React.RefObject<HTMLDivElement | null>): boolean {
     };
   }, [page, store, root]);
   return far;
-}
-
-function select(page: PageEditor, changes: (NodeChange | EdgeChange)[], prefix: string): void {
-  const picks = changes.filter((change) => change.type === "select");
-  if (!picks.length) return;
-  const next = new Set(page.selection.get());
-  for (const pick of picks) {
-    if (pick.selected) next.add(prefix + pick.id);
-    else next.delete(prefix + pick.id);
-  }
-  page.select(next);
 }
 
 function openNode(workbench: ReturnType<typeof useWorkbench>, node: Node): void {

@@ -14,6 +14,8 @@ interface Dragging {
   from: Map<string, Point>;
   notes: Map<string, Point>;
   to: Map<string, Point>;
+  /** Keys of the page before it. */
+  before: Record<string, unknown>;
 }
 
 /**
@@ -72,7 +74,7 @@ class Drag {
     }
     for (const note of notesOf(this.page.model.keys)) if (selection.has(`note:${note.id}`)) notes.set(`note:${note.id}`, note.at);
     for (const plot of plotsOf(this.page.model.keys)) if (selection.has(`plot:${plot.id}`)) notes.set(`plot:${plot.id}`, plot.at);
-    this.now = { lead, from, notes, to: new Map() };
+    this.now = { lead, from, notes, to: new Map(), before: this.page.model.keys };
   }
 
   /** Notes and plots are shown where they go by the document itself: there are few. */
@@ -82,7 +84,7 @@ class Drag {
     const keys: Record<string, unknown> = {};
     for (const [key, prefix] of decorKeys) {
       if (![...moved.keys()].some((id) => id.startsWith(prefix))) continue;
-      keys[key] = (this.page.model.keys[key] as Record<string, unknown>[]).map((entry) => {
+      keys[key] = ((this.page.model.keys[key] ?? []) as Record<string, unknown>[]).map((entry) => {
         const at = moved.get(prefix + String(entry["id"]));
         return at ? { ...entry, at: [Math.round(at[0] + dx), Math.round(at[1] + dy)] } : entry;
       });
@@ -97,12 +99,19 @@ class Drag {
     const positions = Object.fromEntries([...done.to].filter(([id]) => this.page.model.blocks.has(id)));
     const count = Object.keys(positions).length;
     const edits: Edit[] = count ? this.page.moveEdits(positions) : [];
-    for (const [key, prefix] of decorKeys) {
-      if ([...done.notes.keys()].some((id) => id.startsWith(prefix))) edits.push({ op: "set", key, value: this.page.model.keys[key] });
-    }
+    edits.push(...this.decorEdits(done));
     if (!edits.length) return;
     const moved = await this.page.edit(edits, count === 1 ? text(texts.edits.move, { what: Object.keys(positions)[0] ?? "" }) : plural(Math.max(count, done.notes.size), texts.edits.moveOne, texts.edits.moveMany));
     if (!moved) this.page.model.drag(Object.keys(positions).map((id) => [id, null]));
+  }
+
+  /** The model is taken back to what the server has: the edits show the places again, and take them back where they are refused. */
+  private decorEdits({ notes, before }: Dragging): Edit[] {
+    const { model } = this.page;
+    const moved = decorKeys.filter(([, prefix]) => [...notes.keys()].some((id) => id.startsWith(prefix))).map(([key]) => key);
+    const edits = moved.map((key): Edit => ({ op: "set", key, value: model.keys[key] ?? [] }));
+    if (moved.length) model.apply({ keys: Object.fromEntries(moved.map((key) => [key, before[key]])) });
+    return edits;
   }
 
   private async byKeyboard(moves: [string, { x: number; y: number }][]): Promise<void> {

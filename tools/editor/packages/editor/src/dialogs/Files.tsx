@@ -166,7 +166,7 @@ export function RecoveryDialog() {
               <span className="w-row-hint">{text(t.edits, { n: entry.edits, when: new Date(entry.modified).toLocaleString() })}{entry.changed_on_disk ? ` · ${texts.toolbar.diskChanged}` : ""}</span>
             </span>
             <Button small look="quiet" onClick={() => void workbench.client.forgetRecovery(entry.id).then(() => done(entry.id), workbench.report)}>{t.forget}</Button>
-            <Button small look="primary" data-autofocus onClick={() => void workbench.recover(entry).then(() => done(entry.id), workbench.report)}>{t.recover}</Button>
+            <Button small look="primary" data-autofocus onClick={() => void workbench.recover(entry).then((whole) => (whole ? done(entry.id) : close()), workbench.report)}>{t.recover}</Button>
           </li>
         ))}
       </ul>

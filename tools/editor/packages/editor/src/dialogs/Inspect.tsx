@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { WeftError } from "@weft/client";
 import { saveNpy } from "../export";
 import { readTensor } from "../model/tensors";
 import { useCellPart, usePage, useSummary, useWorkbench } from "../model/react";
@@ -25,7 +26,7 @@ export function InspectDialog({ name }: { name: string }) {
     let here = true;
     const leading = slicedAxes(summary?.shape ?? []);
     const slice = leading ? Array.from({ length: leading }, (_, k) => place[k] ?? 0).join(",") : undefined;
-    readTensor(page, name, slice).then((read) => here && (setTensor(read), setFailure(null)), (error: Error) => here && setFailure(error.message));
+    readTensor(page, name, slice, true).then((read) => here && (setTensor(read), setFailure(null)), (error: unknown) => here && setFailure(reasonOf(error)));
     return () => {
       here = false;
     };
@@ -43,6 +44,7 @@ export function InspectDialog({ name }: { name: string }) {
       )}
     >
       {!tensor && <p className="w-hint" role="status">{failure ?? texts.common.reading}</p>}
+      {tensor && failure && <p className="w-hint" role="status">{failure}</p>}
       {tensor && (
         <TensorInspector
           name={name} tensor={tensor} run={tensor.run} stale={tensor.stale} inProgress={tensor.inProgress} fullShape={tensor.fullShape} place={place}
@@ -51,6 +53,11 @@ export function InspectDialog({ name }: { name: string }) {
       )}
     </Dialog>
   );
+}
+
+function reasonOf(error: unknown): string {
+  const { message, hint } = error instanceof WeftError ? error.diagnostic : { message: error instanceof Error ? error.message : String(error), hint: undefined };
+  return hint ? `${message} (${hint})` : message;
 }
 
 /** How many leading axes are fixed so that what is left is not too large. */

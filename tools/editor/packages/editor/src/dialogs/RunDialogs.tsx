@@ -114,7 +114,7 @@ export function ValueDialog() {
     try {
       if (variable) await page.api.setVariable(name, literal);
       else if (what === "feed") await page.api.setFeed(name, literal);
-      else if (run) page.runs.setRun(await page.api.override(run.id, name, literal));
+      else if (run) page.runs.answered(await page.api.override(run.id, name, literal));
       void page.runs.refresh();
       close();
     } catch (error) {

@@ -1,4 +1,5 @@
-import type { Point } from "@weft/client";
+import { renamedPort, type Point } from "@weft/client";
+import { equal } from "./equal";
 
 /** A frame round blocks. It names its members; where it lies follows from them. Kept under the page's key "frames". */
 export interface Frame {
@@ -51,6 +52,21 @@ export function plotsOf(keys: Record<string, unknown>): PagePlot[] {
   if (!Array.isArray(list)) return [];
   return list.filter((p): p is PagePlot => isRecord(p) && typeof p["id"] === "string" && Array.isArray(p["values"]) && isPoint(p["at"]))
     .map((p) => ({ ...p, values: p.values.filter((v) => typeof v === "string") }));
+}
+
+/** The keys that name the block `from`, naming it `to`; those that do not are left out. */
+export function renamedKeys(keys: Record<string, unknown>, from: string, to: string): Record<string, unknown> {
+  const list = (key: string, part: string, rename: (name: unknown) => unknown): [string, unknown][] => {
+    const entries = keys[key];
+    return Array.isArray(entries) ? [[key, entries.map((entry) => (isRecord(entry) && Array.isArray(entry[part]) ? { ...entry, [part]: entry[part].map(rename) } : entry))]] : [];
+  };
+  const port = (name: unknown): unknown => (typeof name === "string" ? renamedPort(name, from, to) : name);
+  const { bends } = keys;
+  const after: [string, unknown][] = [
+    ...list("frames", "blocks", (id) => (id === from ? to : id)), ...list("plots", "values", port),
+    ...(isRecord(bends) ? [["bends", Object.fromEntries(Object.entries(bends).map(([input, points]) => [port(input), points]))] as [string, unknown]] : []),
+  ];
+  return Object.fromEntries(after.filter(([key, value]) => !equal(value, keys[key])));
 }
 
 /** An id that no entry has. */

@@ -79,7 +79,7 @@ export function literalText(value: TensorLiteral): string {
   if (typeof value.text === "string") return value.text.length > 14 ? `${value.text.slice(0, 13)}…` : value.text;
   const values = Array.isArray(value.values) ? value.values : value.values === undefined ? [] : [value.values];
   const shape = value.shape ?? (Array.isArray(value.values) ? [values.length] : []);
-  const first = values.slice(0, 3).map(elementText);
+  const first = values.slice(0, 3).map(/COMPLEX/.test(value.dtype ?? "") ? complexText : elementText);
   if (shape.length === 0) return first[0] ?? "";
   if (values.length <= 3 && shape.length === 1) return `[${first.join(", ")}]`;
   return `${first.slice(0, 2).join(", ")}, … [${shape.join("×")}]`;
@@ -88,7 +88,14 @@ export function literalText(value: TensorLiteral): string {
 function elementText(value: unknown): string {
   if (typeof value === "number") return shortNumber(value);
   if (Array.isArray(value)) return `[${value.slice(0, 2).map(elementText).join(", ")}${value.length > 2 ? ", …" : ""}]`;
+  if (typeof value === "object" && value !== null && "base64" in value) return `base64:${String(value.base64).slice(0, 6)}…`;
   return String(value);
+}
+
+function complexText(value: unknown): string {
+  if (!Array.isArray(value) || value.length !== 2) return elementText(value);
+  const [real, imaginary] = value.map(elementText);
+  return `${real}${imaginary?.startsWith("-") ? "" : "+"}${imaginary}j`;
 }
 
 /** Outputs: lists as far as their elements are known (by type or by wires from them), and one row for a list of unknown length. */

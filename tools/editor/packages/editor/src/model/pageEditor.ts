@@ -15,6 +15,8 @@ export interface Notice {
   kind: "info" | "ok" | "warning" | "error";
   text: string;
   detail?: string;
+  /** Until it is dismissed, as errors do. */
+  stays?: boolean;
 }
 
 /** A line of the log. */
@@ -190,11 +192,17 @@ export class PageEditor {
     this.ahead.receive(change, change.by === this.api.clientId && this.ahead.awaits(change.cause));
     this.info.update((info) => ({
       ...info, revision: change.revision, dirty: change.dirty, undo: change.undo, redo: change.redo,
-      undo_label: change.undo_label, redo_label: change.redo_label, blocks: this.model.blocks.size,
+      undo_label: change.undo_label, redo_label: change.redo_label, blocks: this.model.blocks.size, sessions: this.sessions(info.sessions),
       name: typeof change.page_keys?.["page"] === "string" ? change.page_keys["page"] : info.name,
     }));
     this.settle(change.added);
     if (change.checked) this.checked(change.checked);
+  }
+
+  /** The page's sessions now; the same array where they are as `before`. */
+  private sessions(before: string[]): string[] {
+    const now = [...this.model.blocks.values()].filter(({ block }) => block === session || this.model.schema.get(block)?.block === session).map(({ id }) => id);
+    return equal(now, before) ? before : now;
   }
 
   /** What follows from blocks that came or went. */
@@ -213,6 +221,7 @@ export class PageEditor {
     this.identities.set(to, this.identity(from));
     this.identities.set(from, `${from} ${++this.renamed}`); // of another block that may be called so
     if (!this.model.isPlaced(from)) this.model.setAuto({ [to]: this.model.position(from) });
+    for (const plot of [this.plots, ...this.pagePlots]) plot.rename(from, to);
     const selected = this.selection.get();
     if (selected.has(from)) this.selection.set(new Set([...selected].map((id) => (id === from ? to : id))));
   }
@@ -364,6 +373,9 @@ export class PageEditor {
     this.log.update((lines) => [...lines.slice(-499), { ...line, at: Date.now() }]);
   }
 }
+
+/** The type of blocks that run others. */
+const session = "ClientSession";
 
 function runLine(run: Run): string {
   const runs = run.sessions.map((s) => `${s.id}: ${s.runs}`).join(", ");

@@ -1,4 +1,4 @@
-import type { PageApi, Sample, SampleOptions, TensorData } from "@weft/client";
+import { renamedPort, type PageApi, type Sample, type SampleOptions, type TensorData } from "@weft/client";
 import { TrendStore } from "../plots";
 import { Cell } from "./emitter";
 
@@ -6,7 +6,8 @@ import { Cell } from "./emitter";
 export class PlotModel {
   readonly names = new Cell<readonly string[]>([]);
   readonly store = new TrendStore();
-  private readonly ends = new Map<string, () => void>();
+  /** By name, which changes when the block is renamed. */
+  private readonly followed = new Map<string, { name: string; end: () => void }>();
   private started: number | null = null;
   private readonly last = new Map<string, number>();
 
@@ -21,16 +22,35 @@ export class PlotModel {
   }
 
   set(names: readonly string[]): void {
-    for (const [name, end] of this.ends) {
+    for (const [name, { end }] of this.followed) {
       if (names.includes(name)) continue;
       end();
-      this.ends.delete(name);
+      this.followed.delete(name);
     }
     for (const name of names) {
-      if (!this.ends.has(name)) this.ends.set(name, this.api.followValue(name, follow, (sample) => this.take(name, sample)));
+      if (this.followed.has(name)) continue;
+      const entry = { name, end: () => {} };
+      entry.end = this.api.followValue(name, follow, (sample) => this.take(entry.name, sample));
+      this.followed.set(name, entry);
     }
     this.names.set(names);
     this.store.setNames(names);
+  }
+
+  /** The values of a block that is renamed keep their points. */
+  rename(from: string, to: string): void {
+    const now = [...this.followed.values()];
+    if (!now.some(({ name }) => renamedPort(name, from, to) !== name)) return;
+    this.followed.clear();
+    for (const entry of now) {
+      const { name } = entry;
+      entry.name = renamedPort(name, from, to);
+      this.followed.set(entry.name, entry);
+      const last = this.last.get(name);
+      if (last !== undefined && entry.name !== name) this.last.set(entry.name, last);
+    }
+    this.store.rename((name) => renamedPort(name, from, to));
+    this.names.update((names) => names.map((name) => renamedPort(name, from, to)));
   }
 
   /** A run began: what comes from now on is its. */
@@ -41,8 +61,8 @@ export class PlotModel {
   }
 
   dispose(): void {
-    for (const end of this.ends.values()) end();
-    this.ends.clear();
+    for (const { end } of this.followed.values()) end();
+    this.followed.clear();
   }
 
   private take(name: string, sample: Sample): void {
@@ -52,9 +72,10 @@ export class PlotModel {
     const now = (sample.t_ms - begin) / 1000;
     const runs = sample.batch?.runs ?? [sample.generation ?? sample.run];
     const before = Math.min(this.last.get(name) ?? 0, now);
+    const complex = /COMPLEX/.test(sample.value?.dtype ?? "");
     const each = Math.floor(data.length / runs.length);
     // of several samples only the time of the last is known
-    runs.forEach((run, k) => this.store.push(name, run, before + ((now - before) * (k + 1)) / runs.length, mean(data, k * each, each)));
+    runs.forEach((run, k) => this.store.push(name, run, before + ((now - before) * (k + 1)) / runs.length, mean(data, k * each, each, complex)));
     this.last.set(name, now);
   }
 }
@@ -62,9 +83,10 @@ export class PlotModel {
 /** Every run counts: a training of hundreds of runs may be over before the next frame. */
 const follow: SampleOptions = { reduction: "each", interval_ms: 0, max_bytes: 1024, pending: 8192, batch: true };
 
-/** Elements as one number: that of a scalar, the mean of others. */
-function mean(data: TensorData, begin: number, count: number): number {
+/** Elements as one number: that of a scalar, the mean of others; of complex ones, which are pairs, their magnitudes. */
+function mean(data: TensorData, begin: number, count: number, complex: boolean): number {
+  const width = complex ? 2 : 1;
   let sum = 0;
-  for (let k = begin; k < begin + count; k++) sum += Number(data[k]);
-  return sum / count;
+  for (let k = begin; k < begin + count; k += width) sum += complex ? Math.hypot(Number(data[k]), Number(data[k + 1])) : Number(data[k]);
+  return (sum * width) / count;
 }

@@ -65,12 +65,15 @@ export class RunModel {
   async start(request: RunRequest): Promise<void> {
     this.starting.set(true);
     try {
-      const run = await this.api.run(request);
-      // events may have told more of this run already
-      if (this.run.get()?.id !== run.id) this.setRun(run);
+      this.answered(await this.api.run(request));
     } finally {
       this.starting.set(false);
     }
+  }
+
+  /** The answer to a call: events may have told more of this run already. */
+  answered(run: Run | null): void {
+    if (run && this.run.get()?.id !== run.id) this.setRun(run);
   }
 
   async act(action: "pause" | "resume" | "stop" | "cancel" | "step", body: Record<string, unknown> = {}): Promise<void> {

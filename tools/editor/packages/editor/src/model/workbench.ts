@@ -4,7 +4,7 @@ import type { Clip } from "./clipboard";
 import { Notifications } from "../ui";
 import { PageEditor, type Notice } from "./pageEditor";
 import { SchemaIndex } from "./schema";
-import { text, texts } from "../texts";
+import { plural, text, texts } from "../texts";
 import { loadSettings, type Settings } from "./settings";
 
 /** The dialogs of the editor; one at a time. */
@@ -174,13 +174,16 @@ export class Workbench {
     }
   }
 
-  /** Takes back edits that an earlier start of the server left. The page as the file has it, which may be open, gives way. */
-  async recover(entry: RecoveryInfo): Promise<void> {
+  /** Takes back edits that an earlier start of the server left. The page as the file has it, which may be open, gives way. False where some could not be made. */
+  async recover(entry: RecoveryInfo): Promise<boolean> {
     const asSaved = entry.path === null ? undefined : (await this.client.openPages()).find((page) => page.path === entry.path);
     if (asSaved && !(await this.closePage(asSaved.id))) throw new Error(text(texts.dialogs.recoverEdited, { name: entry.path ?? entry.name }));
     const info = await this.client.recover(entry.id);
     this.pages.update((pages) => (pages.some((p) => p.id === info.id) ? pages : [...pages, info]));
+    const missing = info.missing_edits ?? 0;
+    if (missing) this.toast({ kind: "warning", text: plural(missing, texts.dialogs.missingOne, texts.dialogs.missingMany), stays: true });
     await this.show(info.id, info);
+    return missing === 0;
   }
 
   private receive(event: Event): void {
@@ -228,8 +231,8 @@ export class Workbench {
     this.dialog.set(dialog);
   }
 
-  toast({ kind, text, detail }: Notice): void {
-    this.notifications.show(kind, detail ? `${text} (${detail})` : text);
+  toast({ kind, text, detail, stays }: Notice): void {
+    this.notifications.show(kind, detail ? `${text} (${detail})` : text, undefined, stays);
   }
 
   /** Says something to screen readers. */

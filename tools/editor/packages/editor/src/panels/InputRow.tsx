@@ -1,7 +1,7 @@
 import { useState, type DragEvent } from "react";
-import type { Block, BlockSchema, PortSchema, TensorLiteral } from "@weft/client";
-import { editLiteral, storedScalar } from "../actions/literals";
-import { dtypesOf, writtenValue } from "../forms";
+import type { BlockSchema, PortSchema, TensorLiteral } from "@weft/client";
+import { editLiteral, literalType, scalarOf } from "../actions/literals";
+import { dtypesOf } from "../forms";
 import type { PortRow } from "../model/geometry";
 import { typeText } from "../model/names";
 import { usePage, useWorkbench } from "../model/react";
@@ -22,12 +22,14 @@ export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; 
   const wire = page.model.wireAt(name);
   const written = page.model.inputAt(name);
   const literal = written && typeof written === "object" && !Array.isArray(written) ? written : undefined;
-  const scalar = literal && !literal.file && (literal.shape?.length ?? 0) === 0;
+  const given = literalType(page, name);
+  const scalar = literal && scalarOf(literal, given);
   if (row.more && !row.label.startsWith("+ ")) {
     return <li className="w-port-row w-port-row-more"><IconButton small icon="plus" label={`${t.connect} ${name}`} onClick={() => workbench.ask("connect", name)} /><span className="w-hint">{row.name}</span></li>;
   }
+  const fitted = (tensor: TensorValue) => (dtypes.includes(tensor.dtype) ? { tensor, wrong: 0 } : castTensor(tensor, dtypes[0] ?? tensor.dtype));
   const save = (tensor: TensorValue): void => {
-    const value = toLiteral(dtypes.includes(tensor.dtype) ? tensor : castTensor(tensor, dtypes[0] ?? tensor.dtype).tensor) as TensorLiteral;
+    const value = toLiteral(fitted(tensor).tensor) as TensorLiteral;
     void page.edit([row.more ? { op: "connect", value, to: name } : { op: "set", input: name, value }], text(texts.edits.set, { what: name }));
   };
   const drop = (event: DragEvent): void => {
@@ -37,7 +39,7 @@ export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; 
     event.preventDefault();
     // What cannot be read whole is shown by the editor, with the reason.
     const show = (): void => setEditing({ file });
-    void readTensorFile(file, dtypes[0] ?? "DT_FLOAT").then(({ tensor, problem }) => (problem ? show() : save(tensor)), show);
+    void readTensorFile(file, dtypes[0] ?? "DT_FLOAT").then(({ tensor, problem }) => (problem || fitted(tensor).wrong > 0 ? show() : save(tensor)), show);
   };
   const takesFiles = !wire && !port?.kind;
   return (
@@ -55,12 +57,12 @@ export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; 
       {wire && (
         <button type="button" className="w-link w-port-from" onClick={() => { page.select([wire.source]); workbench.reveal([wire.source]); }}>{text(t.wired, { port: wire.from })}</button>
       )}
-      {scalar && <ScalarField name={name} literal={literal} shown={row.literal ?? ""} />}
+      {scalar && <ScalarField name={name} stored={scalar.text} dtype={scalar.dtype} />}
       {literal && !scalar && <button type="button" className="w-port-value-line" onClick={() => setEditing({})}>{row.literal}</button>}
       {!wire && !literal && !row.optional && !row.more && <span className="w-port-missing">{t.notWired}</span>}
       {editing && (
         <TensorEditor
-          name={name} tensor={readLiteral(literal, dtypes.length === 1 ? dtypes[0] : givenType(page.model.blocks.get(id)))} dtypes={dtypes} file={editing.file} onClose={() => setEditing(null)}
+          name={name} tensor={readLiteral(literal, given)} dtypes={dtypes} file={editing.file} onClose={() => setEditing(null)}
           onSave={(tensor) => {
             setEditing(null);
             save(tensor);
@@ -69,11 +71,6 @@ export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; 
       )}
     </li>
   );
-}
-
-/** The type that the block's attributes give its value. */
-function givenType(block: Block | undefined): string | undefined {
-  return writtenValue(block?.attrs, { name: "dtype", type: "type", doc: "" });
 }
 
 function readLiteral(literal: TensorLiteral | undefined, dtype: string | undefined) {
@@ -85,15 +82,14 @@ function readLiteral(literal: TensorLiteral | undefined, dtype: string | undefin
   }
 }
 
-function ScalarField({ name, literal, shown }: { name: string; literal: TensorLiteral; shown: string }) {
+function ScalarField({ name, stored, dtype }: { name: string; stored: string; dtype: string }) {
   const page = usePage();
-  const stored = storedScalar(literal, shown);
   const [draft, setDraft] = useState<string | null>(null);
   const done = (): void => {
     if (draft !== null && draft !== stored) void editLiteral(page, name, draft);
     setDraft(null);
   };
-  if (literal.dtype === "DT_BOOL") {
+  if (dtype === "DT_BOOL") {
     return <label className="w-check"><input type="checkbox" checked={stored === "true"} onChange={(event) => void editLiteral(page, name, String(event.target.checked))} />{name}</label>;
   }
   return (

@@ -126,6 +126,11 @@ export class TrendStore {
     this.setList(this.list.filter((series) => names.includes(series.name)).map((series) => ({ ...series, colour: names.indexOf(series.name) })));
   }
 
+  rename(renamed: (name: string) => string): void {
+    this.names = this.names.map(renamed);
+    this.setList(this.list.map((series) => ({ ...series, name: renamed(series.name), id: `${renamed(series.name)}\n${series.run}` })));
+  }
+
   /** The value `name` had in step number `run` of its session, `seconds` after the start. */
   push(name: string, run: number, seconds: number, value: number): void {
     const label = this.runs[0]!;

@@ -16,9 +16,10 @@ export function PageTabs() {
   const key = (event: KeyboardEvent): void => {
     const at = tabs.indexOf(active?.id ?? "");
     const to = event.key === "ArrowRight" ? at + 1 : event.key === "ArrowLeft" ? at - 1 : event.key === "Home" ? 0 : event.key === "End" ? tabs.length - 1 : null;
-    if (event.key === "Delete") runCommand(workbench, "closePage");
-    if (to === null) return;
+    if (to === null && event.key !== "Delete") return;
     event.preventDefault();
+    event.stopPropagation(); // Delete is also a key of the canvas
+    if (to === null) return runCommand(workbench, "closePage");
     const next = tabs[(to + tabs.length) % tabs.length];
     if (next) void workbench.show(next);
     list.current?.querySelectorAll<HTMLElement>("[role=tab]")[tabs.indexOf(next ?? "")]?.focus();

@@ -162,6 +162,12 @@ function useNarrow(): boolean {
   return narrow;
 }
 
+/** Has a field hand over what was written; it gets the focus back where it stays and nothing else takes it. */
+function handOver(field: HTMLElement): void {
+  field.blur();
+  setTimeout(() => document.activeElement === document.body && field.isConnected && field.focus({ preventScroll: true }));
+}
+
 /** Keys of the editor, where nothing that takes text or keys of its own has the focus. */
 function useKeys(root: React.RefObject<HTMLDivElement | null>): void {
   const workbench = useWorkbench();
@@ -180,6 +186,7 @@ function useKeys(root: React.RefObject<HTMLDivElement | null>): void {
       if (plain && /^[a-z]$/i.test(event.key) && target !== document.body && !target.closest(".w-canvas")) return;
       if (command.id === "copy" && window.getSelection()?.toString()) return;
       event.preventDefault();
+      if (target.closest("input, textarea, [contenteditable]")) handOver(target);
       runCommand(workbench, command.id);
     };
     window.addEventListener("keydown", press);

@@ -71,9 +71,12 @@ export function TensorTable({ tensor, name, onEdit, growable = false, goTo, auto
   const focusGrid = () => holder.current?.querySelector<HTMLElement>('[role="grid"]')?.focus();
   const index = plane.rows > 0 ? plane.indexAt(cell.row, cell.column) : -1;
   const fault = draft === null ? undefined : checkElement(tensor.dtype, draft);
-  const commit = (to?: Cell) => {
+  const leave = () => {
     if (draft !== null && fault === undefined && onEdit) onEdit(writeCells(tensor, plane, cell, [[draft]]).tensor);
     setDraft(null);
+  };
+  const commit = (to?: Cell) => {
+    leave();
     if (to) go(to);
     focusGrid();
   };
@@ -131,7 +134,7 @@ export function TensorTable({ tensor, name, onEdit, growable = false, goTo, auto
         })}
         editor={draft !== null && (
           <CellEditor
-            value={draft} fault={fault} label={placeText(shape, here, index, cell)} onChange={setDraft} onCancel={() => { setDraft(null); focusGrid(); }}
+            value={draft} fault={fault} label={placeText(shape, here, index, cell)} onChange={setDraft} onLeave={leave} onCancel={() => { setDraft(null); focusGrid(); }}
             onCommit={(direction) => commit(moveCell(cell, { key: direction, ctrlKey: false, metaKey: false }, plane, 1))}
           />
         )}
@@ -153,17 +156,21 @@ interface CellEditorProps {
   onChange(value: string): void;
   /** The key that says where to go next. */
   onCommit(direction: string): void;
+  /** The focus went elsewhere, as to a button that takes the whole table. */
+  onLeave(): void;
   onCancel(): void;
 }
 
-function CellEditor({ value, fault, label, onChange, onCommit, onCancel }: CellEditorProps) {
+function CellEditor({ value, fault, label, onChange, onCommit, onLeave, onCancel }: CellEditorProps) {
+  const ended = useRef(false);
   return (
     <input
       className="w-tensor-editor" value={value} autoFocus aria-label={label} aria-invalid={fault ? true : undefined} spellCheck={false}
       onFocus={(event) => event.target.setSelectionRange(value.length, value.length)} onChange={(event) => onChange(event.target.value)}
-      onPointerDown={(event) => event.stopPropagation()}
+      onPointerDown={(event) => event.stopPropagation()} onBlur={() => { if (!ended.current && !fault) onLeave(); }}
       onKeyDown={(event) => {
         event.stopPropagation();
+        ended.current = event.key === "Escape" || (!fault && (event.key === "Enter" || event.key === "Tab"));
         if (event.key === "Escape") onCancel();
         else if (event.key === "Enter" && !fault) onCommit(event.shiftKey ? "ArrowUp" : "ArrowDown");
         else if (event.key === "Tab" && !fault) onCommit(event.shiftKey ? "ArrowLeft" : "ArrowRight");

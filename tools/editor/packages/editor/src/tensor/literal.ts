@@ -61,7 +61,7 @@ function elementText(value: unknown): string | undefined {
  * else its text tells. Undefined for a literal whose values are in a file, and for one that is faulty.
  */
 export function fromLiteral(literal: LiteralLike, dtype?: string): TensorValue | undefined {
-  if (Array.isArray(literal.values)) return filled(literal.dtype, literal.shape, (literal.values as unknown[]).map(elementText));
+  if (literal.values !== undefined) return filled(literal.dtype ?? dtype, literal.shape, [literal.values].flat().map(elementText));
   const parsed = literal.text === undefined ? undefined : parseText(literal.text);
   if (!parsed || (parsed.elements.length === 0 && !parsed.shape)) return undefined;
   return filled(literal.dtype ?? dtype ?? typeOfText(parsed.elements), literal.shape ?? parsed.shape, parsed.elements.map(unquoted));

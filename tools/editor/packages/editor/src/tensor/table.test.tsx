@@ -118,6 +118,19 @@ describe("TensorTable", () => {
     expect(texts(edited.mock.calls[1]![0] as TensorValue)).toEqual(["0", "55", "2", "0"]);
   });
 
+  it("takes what was written when the focus leaves, unless that was given up", () => {
+    const edited = vi.fn();
+    const host = mount(<Editable start={ints([2, 2])} edited={edited} />);
+    const grid = host.querySelector('[role="grid"]')!;
+    press(grid, "7");
+    act(() => host.querySelector<HTMLInputElement>(".w-tensor-editor")!.blur());
+    expect(texts(edited.mock.calls[0]![0] as TensorValue)).toEqual(["7", "1", "2", "3"]);
+    expect(host.querySelector(".w-tensor-editor")).toBeNull();
+    press(grid, "8");
+    press(host.querySelector(".w-tensor-editor"), "Escape");
+    expect(edited).toHaveBeenCalledOnce();
+  });
+
   it("cannot be edited without onEdit, and mounts only what is in view", () => {
     const host = mount(<TensorTable tensor={zeros("DT_INT32", [2000, 500])} name="big" />);
     const grid = host.querySelector('[role="grid"]')!;

@@ -27,7 +27,7 @@ export function RunControls() {
     ...(info.sessions.length ? ["separator" as const] : []),
     ...(["EDIT", "FREEZE", "STEP", "RUN"] as const).map((mode): MenuItem => ({
       label: `${t.mode} ${mode}`, hint: t.modes[mode], checked: (run?.state === "ended" || !run ? "EDIT" : run.mode) === mode,
-      onSelect: () => void page.api.mode(mode).then(({ run: now }) => now && page.runs.setRun(now), page.report),
+      onSelect: () => void page.api.mode(mode).then(({ run: now }) => page.runs.answered(now), page.report),
     })),
     "separator", commandItem(workbench, "heat"), commandItem(workbench, "breakWhen"),
   ];

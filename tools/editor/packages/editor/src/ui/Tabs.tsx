@@ -36,9 +36,11 @@ export function Tabs({ tabs, selected, onSelect, label, children, onClose, close
   const base = useId();
   const key = (event: KeyboardEvent, index: number) => {
     const to: Record<string, number> = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: tabs.length - 1 };
-    if (event.key === "Delete" && onClose) return onClose(tabs[index]!.id);
-    if (!(event.key in to)) return;
+    const closes = event.key === "Delete" && onClose;
+    if (!closes && !(event.key in to)) return;
     event.preventDefault();
+    event.stopPropagation();
+    if (closes) return onClose(tabs[index]!.id);
     const next = tabs[(to[event.key]! + tabs.length) % tabs.length]!;
     onSelect(next.id);
     document.getElementById(`${base}-tab-${next.id}`)?.focus();

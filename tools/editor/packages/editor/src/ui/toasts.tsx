@@ -14,7 +14,7 @@ export interface Toast {
   readonly action?: { label: string; onSelect(): void };
 }
 
-/** Messages of one editor. Errors stay until they are dismissed, others go by themselves. */
+/** Messages of one editor. Errors stay until they are dismissed, others go by themselves unless they are to stay. */
 export class Notifications {
   private list: readonly Toast[] = [];
   private said = "";
@@ -22,13 +22,13 @@ export class Notifications {
   private next = 1;
 
   /** Shows a message, also to screen readers, once where it is shown already. The answer dismisses it. */
-  show(kind: ToastKind, text: ReactNode, action?: Toast["action"]): () => void {
+  show(kind: ToastKind, text: ReactNode, action?: Toast["action"], stays = kind === "error"): () => void {
     const id = this.next++;
     const others = this.list.filter((toast) => toast.kind !== kind || toast.text !== text);
     this.list = [...others.slice(-4), { id, kind, text, action }];
     this.changed();
     const dismiss = () => this.dismiss(id);
-    if (kind !== "error") setTimeout(dismiss, action ? 10_000 : 5_000);
+    if (!stays) setTimeout(dismiss, action ? 10_000 : 5_000);
     return dismiss;
   }
 

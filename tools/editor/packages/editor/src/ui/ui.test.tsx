@@ -36,13 +36,13 @@ describe("Notifications", () => {
     vi.useFakeTimers();
     const notifications = new Notifications();
     const host = mount(<ToastArea notifications={notifications} />);
-    act(() => { notifications.show("error", "No server"); notifications.show("ok", "Saved"); notifications.announce("Connected"); });
-    expect(host.querySelectorAll(".w-toast")).toHaveLength(2);
+    act(() => { notifications.show("error", "No server"); notifications.show("warning", "Edits are missing", undefined, true); notifications.show("ok", "Saved"); notifications.announce("Connected"); });
+    expect(host.querySelectorAll(".w-toast")).toHaveLength(3);
     const first = host.querySelector('[role="status"]')!.textContent;
     act(() => notifications.announce("Connected"));
     expect(host.querySelector('[role="status"]')!.textContent).not.toBe(first);
     act(() => { vi.advanceTimersByTime(6000); });
-    expect([...host.querySelectorAll(".w-toast-text")].map((each) => each.textContent)).toEqual(["No server"]);
+    expect([...host.querySelectorAll(".w-toast-text")].map((each) => each.textContent)).toEqual(["No server", "Edits are missing"]);
     expect(host.querySelector('[role="alert"]')).not.toBeNull();
     vi.useRealTimers();
   });
@@ -70,6 +70,15 @@ describe("Tabs", () => {
     press(host.querySelector('[role="tab"]'), "ArrowLeft");
     expect(host.querySelector('[role="tabpanel"]')!.textContent).toBe("b");
     expect([...host.querySelectorAll('[role="tab"]')].map((tab) => tab.getAttribute("tabindex"))).toEqual(["-1", "0"]);
+  });
+
+  it("closes by Delete, which goes no further", () => {
+    const [closed, heard] = [vi.fn(), vi.fn()];
+    window.addEventListener("keydown", heard);
+    const host = mount(<Tabs label="Pages" tabs={[{ id: "a", label: "A" }]} selected="a" onSelect={() => {}} onClose={closed} />);
+    press(host.querySelector('[role="tab"]'), "Delete");
+    window.removeEventListener("keydown", heard);
+    expect([closed.mock.calls, heard.mock.calls]).toEqual([[["a"]], []]);
   });
 });
 
