@@ -41,7 +41,7 @@ void CheckRows(std::span<const NamedLimit> limits) {
     INFO(what);
     const size_t row = text.str().find(Cat("| ", what));
     REQUIRE(row != std::string::npos);
-    CHECK(text.str().substr(row, text.str().find('\n', row) - row).find(Cat(" ", Grouped(number), " ")) != std::string::npos);
+    CHECK(text.str().substr(row, text.str().find('\n', row) - row).find(Cat("| ", Grouped(number), " ")) != std::string::npos);
   }
 }
 
@@ -65,12 +65,12 @@ TEST_CASE("docs/limits.md and docs/protocol.md have the limits of the server", "
   const NamedLimit limits[] = {{"bytes of a page's text", of.page_bytes}, {"bytes of other bodies", of.body_bytes},
                                {"bytes of a WebSocket message", of.frame_bytes}, {"bytes that wait", of.queue_bytes},
                                {"bytes of a change", of.change_bytes}, {"open pages", of.pages}, {"connected clients", of.clients},
-                               {"clients that are known", of.clients_known}, {"clients that are known", count(of.lease_seconds)},
+                               {"clients that are known", of.clients_known}, {"seconds that a client", count(of.lease_seconds)},
                                {"connections", of.connections}, {"ended runs", of.runs_kept}, {"subscriptions", of.subscriptions},
                                {"breakpoints", of.breakpoints}, {"feeds", of.feeds}, {"elements of a value", count(of.value_elements)},
                                {"bytes of values in one answer", of.json_bytes}, {"bytes of a string in summaries", of.string_bytes},
                                {"bytes of a value", count(of.value_bytes)}, {"names in one call", of.names},
-                               {"events of a page", of.history_bytes}, {"seconds of a call", count(of.call_seconds)},
+                               {"events of a page", of.history_events}, {"bytes of those events", of.history_bytes}, {"seconds of a call", count(of.call_seconds)},
                                {"calls that wait", of.calls_waiting}, {"files in a list", of.files},
                                {"calls a second", count(of.calls_a_second)}};
   CheckRows(limits);

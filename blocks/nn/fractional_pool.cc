@@ -181,10 +181,6 @@ BlockDef Forward(const char* name, const char* summary, const char* gradient) {
       .Gradient(Backward<kMax>::By(gradient)).Kernel(Plan, Run<kMax>, kBindStream);
 }
 
-}  // namespace
-
-namespace {
-
 /// The input is there for its shape; by what flows back there is no gradient.
 Status LikeGradient(GradientBuilder& g) {
   return g.wanted(Backward<false>::grad) ? Unsupported("has no second gradient by what flows back") : Status();

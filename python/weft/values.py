@@ -262,9 +262,9 @@ def to_array(value: Any, dtype: str | None) -> tuple[np.ndarray, int]:
     if number == _RESOURCE:
         raise TypeError("a resource handle cannot be given")
     if number == _STRING and array.dtype.kind == "O":
-        for element in array.ravel():
-            if not isinstance(element, (str, bytes)):
-                raise TypeError(f"strings are str or bytes, found {type(element).__name__}")
+        for kind in set(map(type, array.ravel().tolist())):
+            if not issubclass(kind, (str, bytes)):
+                raise TypeError(f"strings are str or bytes, found {kind.__name__}")
     if number == _BFLOAT16:
         bits = np.ascontiguousarray(array, np.float32).view(np.uint32).astype(np.uint64)
         rounded = np.where(np.isnan(np.asarray(array, np.float32)), bits | 0x400000, bits + 0x7FFF + ((bits >> 16) & 1))  # ties to even

@@ -47,6 +47,9 @@ ValuesObject::ValuesObject(std::vector<Entry> all) : entries(std::move(all)) {
 
 namespace {
 
+/// Of a call that looks at a page.
+CallLimit LimitOf(const PageObject& page) { return CallLimit(page.runtime->runtime.CallEnd(), nullptr, page.scope->budget()); }
+
 /// The page's revision now; it stays as it is.
 Result<std::shared_ptr<const Graph>> GraphOf(const PageObject& object) { return object.scope->revision()->graph; }
 
@@ -58,7 +61,7 @@ weft_status TextOf(weft_page* page, weft_strings** text, weft_diagnostics** prob
     *text = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
     WEFT_ASSIGN_OR_RETURN(auto graph, GraphOf(*object));
-    const CallLimit limit(object->runtime->runtime.CallEnd(), nullptr, object->scope->budget());
+    const CallLimit limit = LimitOf(*object);
     WEFT_ASSIGN_OR_RETURN(std::string written, body(*object, graph));
     return GiveText(std::move(written), text);
   });
@@ -83,7 +86,7 @@ weft_status PortsFor(weft_page* page, const char* port, weft_strings** ports, we
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
     WEFT_ASSIGN_OR_RETURN(const Wire wire, WireAt(port, inputs ? "from" : "to"));
     WEFT_ASSIGN_OR_RETURN(auto graph, GraphOf(*object));
-    const CallLimit limit(object->runtime->runtime.CallEnd(), nullptr, object->scope->budget());
+    const CallLimit limit = LimitOf(*object);
     Result<std::vector<std::string>> found = std::vector<std::string>();
     object->inspector.WithWires(graph, [&](WireFit& fit) { found = inputs ? fit.InputsFor(wire) : fit.OutputsFor(wire); });
     if (!found.ok()) return std::move(found).status().WithPage(graph->name());
@@ -147,7 +150,7 @@ weft_status weft_page_port_type(weft_page* page, const char* port, weft_port_typ
     WEFT_RETURN_IF_ERROR(NeedPointer(port, "port"));
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
     WEFT_ASSIGN_OR_RETURN(auto graph, GraphOf(*object));
-    const CallLimit limit(object->runtime->runtime.CallEnd(), nullptr, object->scope->budget());
+    const CallLimit limit = LimitOf(*object);
     WEFT_ASSIGN_OR_RETURN(const PortType known, object->inspector.Of(graph)->Port(*graph, port));
     weft_port_type filled = given;
     filled.dtype = ToC(known.dtype);
@@ -172,7 +175,7 @@ weft_status weft_page_why_not(weft_page* page, const char* block, weft_diagnosti
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
     WEFT_ASSIGN_OR_RETURN(auto graph, GraphOf(*object));
     WEFT_ASSIGN_OR_RETURN(const int index, BlockOf(*graph, block));
-    const CallLimit limit(object->runtime->runtime.CallEnd(), nullptr, object->scope->budget());
+    const CallLimit limit = LimitOf(*object);
     Diagnostics found;
     for (Status& reason : object->inspector.Of(graph)->WhyNot(*graph, index, object->document->diagnostics())) found.Error(std::move(reason));
     return Give(std::make_shared<DiagnosticsObject>(std::move(found)), reasons);
@@ -198,7 +201,7 @@ weft_status weft_page_check_wire(weft_page* page, const char* from, const char* 
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
     WEFT_ASSIGN_OR_RETURN(const Wire source, WireAt(from, "from"));
     WEFT_ASSIGN_OR_RETURN(const Wire target, WireAt(to, "to"));
-    const CallLimit limit(object->runtime->runtime.CallEnd(), nullptr, object->scope->budget());
+    const CallLimit limit = LimitOf(*object);
     return object->inspector.CheckWire(*object->scope, source, target);
   });
 }

@@ -104,17 +104,19 @@ bool Session::Unfeed(ValueRef value) {
   return std::erase_if(spec_->feeds, [&](const SessionSpec::Feed& feed) { return feed.value == value; }) > 0;
 }
 
+Status Session::FollowUntil(std::optional<CallLimit::Clock::time_point> deadline, const std::atomic<bool>* cancelled) {
+  const CallLimit limit(deadline, cancelled, scope_->budget());
+  try {
+    return Follow();
+  } catch (...) {
+    return StatusOfException("the session's planning ended");
+  }
+}
+
 Status Session::Run(const RunOptions& options) {
   const uint64_t run = runs_.load(std::memory_order_relaxed) + 1;
   Status status;
-  if (followed_ != scope_->edits()) {
-    const CallLimit limit(options.deadline, &cancelled_, scope_->budget());
-    try {
-      status = Follow();
-    } catch (...) {
-      status = StatusOfException("the session's planning ended");
-    }
-  }
+  if (followed_ != scope_->edits()) status = FollowUntil(options.deadline, &cancelled_);
   if (status.ok()) {
     status = executor_->Execute(run, options);
   } else {

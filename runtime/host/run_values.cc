@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "runtime/base/call_limit.h"
-#include "runtime/base/failure.h"
 #include "runtime/plan/id_map.h"
 
 namespace weft {
@@ -12,17 +10,6 @@ namespace {
 
 /// Whether a host means this by a name that the page has not, or has for another value.
 bool IsCalled(const KeptName& kept, std::string_view name) { return kept.given() == name || kept.text() == name; }
-
-/// Takes the session to the page as it is now, as long as a call may take for that.
-Status FollowInTime(Session& session) {
-  Scope& scope = session.scope();
-  const CallLimit limit(scope.runtime().CallEnd(), nullptr, scope.budget());
-  try {
-    return session.Follow();
-  } catch (...) {
-    return StatusOfException("the session's planning ended");
-  }
-}
 
 }  // namespace
 
@@ -77,8 +64,8 @@ Status RunFeeds::Apply(Session& session) {
   };
   // What the session has it takes along when it follows an edit, in its next run.
   if (!std::all_of(pending_.begin(), pending_.end(), fits)) {
-    WEFT_RETURN_IF_ERROR(FollowInTime(session));
-    if (DropOtherTypes(session)) WEFT_RETURN_IF_ERROR(FollowInTime(session));
+    WEFT_RETURN_IF_ERROR(session.FollowUntil(session.scope().runtime().CallEnd()));
+    if (DropOtherTypes(session)) WEFT_RETURN_IF_ERROR(session.FollowUntil(session.scope().runtime().CallEnd()));
     graph = session.graph();
   }
   Status status;
@@ -117,7 +104,7 @@ void RunFeeds::FeedAgain(Session& session) {
     return !after.valid() || (has(fed, before) && IdMap(*own, *now->graph).Value(before) == after);
   };
   if (!std::ranges::all_of(fed_, goes_along)) {
-    static_cast<void>(FollowInTime(session).ok());
+    static_cast<void>(session.FollowUntil(session.scope().runtime().CallEnd()).ok());
     own = session.graph();
     for (const Fed& fed : fed_) {
       const ValueRef value = fed.In(*own);

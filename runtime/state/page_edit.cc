@@ -74,15 +74,7 @@ bool SameStart(const Graph& old, int before, const Graph& fresh, int after) {
 
 /// The keys under which a block may have made state.
 std::vector<std::string> StateKeys(const Node& node) {
-  std::vector<std::string> keys = {ResourceStore::OwnKey(node.def->name, node.id)};
-  auto text = [&](std::string_view name) {
-    const int index = node.def->FindAttr(name);
-    const auto* value = index < 0 ? nullptr : std::get_if<std::string>(&node.attrs[static_cast<size_t>(index)]);
-    return value == nullptr ? std::string() : *value;
-  };
-  const std::string name = text("shared_name");
-  keys.push_back(ResourceStore::SharedKey(text("container"), name.empty() ? node.id : name));
-  return keys;
+  return {ResourceStore::OwnKey(node.def->name, node.id), ResourceStore::SharedKey(node)};
 }
 
 /// Adds what plans find, each finding once.

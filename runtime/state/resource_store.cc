@@ -42,6 +42,16 @@ class Mover {
 std::string ResourceStore::OwnKey(std::string_view type, std::string_view block) { return Cat("own/", type, "/", block); }
 std::string ResourceStore::SharedKey(std::string_view container, std::string_view name) { return Cat("shared/", container, "/", name); }
 
+std::string ResourceStore::SharedKey(const Node& node) {
+  const auto text = [&](std::string_view name) {
+    const int attr = node.def->FindAttr(name);
+    const auto* value = attr < 0 ? nullptr : std::get_if<std::string>(&node.attrs[static_cast<size_t>(attr)]);
+    return value == nullptr ? std::string() : *value;
+  };
+  const std::string name = text("shared_name");
+  return SharedKey(text("container"), name.empty() ? node.id : name);
+}
+
 Result<ResourceHandle> ResourceStore::FindOrMake(std::string key, const BindContext::Factory& make, Restore restore) {
   std::lock_guard lock(mutex_);
   if (auto it = resources_.find(key); it != resources_.end()) return it->second;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "weft/block/context.h"
+#include "weft/plan/graph.h"
 
 namespace weft {
 
@@ -30,6 +31,8 @@ class ResourceStore {
   /// With the type: an edit may put another block in a block's place, whose state is of another kind.
   static std::string OwnKey(std::string_view type, std::string_view block);
   static std::string SharedKey(std::string_view container, std::string_view name);
+  /// That of what a block shares, by its attributes `container` and `shared_name`, where it has them.
+  static std::string SharedKey(const Node& node);
 
   Result<ResourceHandle> FindOrMake(std::string key, const BindContext::Factory& make, Restore restore);
   /// Called with each resource that is made from here on, before anybody uses it; empty: nothing is. Not while a run is in progress.

@@ -13,12 +13,6 @@ namespace {
 
 constexpr std::string_view kOwn = "own/";
 
-std::string TextAttr(const Node& node, std::string_view name) {
-  const int attr = node.def->FindAttr(name);
-  const auto* text = attr < 0 ? nullptr : std::get_if<std::string>(&node.attrs[static_cast<size_t>(attr)]);
-  return text == nullptr ? std::string() : *text;
-}
-
 /// Of the key of a block's own state, "own/TYPE/BLOCK": the type and the id of the block. Types have no slash.
 std::pair<std::string_view, std::string_view> PartsOfOwn(std::string_view key) {
   key.remove_prefix(kOwn.size());
@@ -32,8 +26,7 @@ class ResourceMakers {
   explicit ResourceMakers(const Graph& graph) : graph_(graph) {
     for (const Node& node : graph.nodes()) {
       if (node.def == nullptr || node.broken || node.variable >= 0 || node.def->FindAttr("shared_name") < 0) continue;
-      const std::string name = TextAttr(node, "shared_name");
-      shared_.emplace(ResourceStore::SharedKey(TextAttr(node, "container"), name.empty() ? node.id : name), node.def->name);
+      shared_.emplace(ResourceStore::SharedKey(node), node.def->name);
     }
   }
 

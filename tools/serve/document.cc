@@ -182,27 +182,31 @@ void Document::Note(const std::string& edits) {
   if (!later) unsaved_.Rewrite(PageText(page_.get()))->Replace();
 }
 
+namespace {
+
 /// A text of the page as the engine writes it: what cannot be read changes nothing.
-std::string Document::Wanted(const std::string& text) const {
+std::string AsWritten(const PageRules& rules, const std::string& name, const std::optional<std::string>& path, const std::string& text) {
   PageSource source;
-  source.name = name();
-  source.path = path();
+  source.name = name;
+  source.path = path;
   source.bytes = text;
-  return PageText(LoadReadablePage(rules_, source).get());
+  return PageText(LoadReadablePage(rules, source).get());
 }
 
-Json Document::MakeText(const std::string& wanted, const EditRequest& request) {
-  CheckMatch(request.if_match);
+/// The edits from one text to another, as they were asked for.
+EditRequest Between(const std::string& before, const std::string& wanted, const EditRequest& request) {
   EditRequest edit = request;
-  edit.edits = Dump(EditsBetween(PageText(page_.get()), wanted));
+  edit.edits = Dump(EditsBetween(before, wanted));
   if (edit.label.empty()) edit.label = "Replace the page";
-  return Make(edit);
+  return edit;
 }
+
+}  // namespace
 
 Json Document::Replace(const std::string& text, const EditRequest& request) {
-  const std::string wanted = Wanted(text);
+  const std::string wanted = AsWritten(rules_, name(), path(), text);
   const std::lock_guard lock(mutex_);
-  return MakeText(wanted, request);
+  return Make(Between(PageText(page_.get()), wanted, request));
 }
 
 Json Document::Reload(const EditRequest& request) {
@@ -210,11 +214,11 @@ Json Document::Reload(const EditRequest& request) {
   if (!file) throw ApiError(409, "failed_precondition", "the page was never saved: there is no file to read again");
   const std::string stamp = rules_.folder->Stamp(*file);
   const std::string bytes = rules_.folder->Read(*file, limits_.page_bytes);
-  const std::string wanted = Wanted(bytes);
+  const std::string wanted = AsWritten(rules_, name(), file, bytes);
   Json change;
   {
     const std::lock_guard lock(mutex_);
-    change = MakeText(wanted, request);
+    change = Make(Between(PageText(page_.get()), wanted, request));
     const std::string text = PageText(page_.get());
     file_.TakeOver(bytes, stamp, text);
     unsaved_.Saved(text);

@@ -65,12 +65,10 @@ class Document : public std::enable_shared_from_this<Document> {
   void DropJournal();
 
  private:
-  std::string Wanted(const std::string& text) const;
   void PublishSaved(const std::string& by);
   // With the lock.
   Json Description();
   Json Make(const EditRequest& request);
-  Json MakeText(const std::string& wanted, const EditRequest& request);
   void CheckMatch(std::optional<uint64_t> if_match) const;
   Json Changed(const std::string& difference, const EditRequest& request);
   Json Unchanged(const EditRequest& request);

@@ -155,20 +155,29 @@ PageRunHandle PageSessions::OpenPageRun() {
 }
 
 void PageSessions::Replace(PageRunHandle opened) {
-  page_.clear();
-  page_run_ = std::move(opened);
-  for (const std::string& id : TextsFrom([&](weft_strings** ids, weft_diagnostics** problems) { return weft_page_run_sessions(page_run_.get(), ids, problems); })) {
+  decltype(page_) sessions;
+  for (const std::string& id : TextsFrom([&](weft_strings** ids, weft_diagnostics** problems) { return weft_page_run_sessions(opened.get(), ids, problems); })) {
     OpenSession session;
     session.id = id;
-    Call([&](weft_diagnostics** problems) { return weft_page_run_session(page_run_.get(), id.c_str(), session.handle.out(), problems); });
-    page_.push_back(std::move(session));
+    Call([&](weft_diagnostics** problems) { return weft_page_run_session(opened.get(), id.c_str(), session.handle.out(), problems); });
+    sessions.push_back(std::move(session));
   }
+  page_ = std::move(sessions);
+  page_run_ = std::move(opened);
 }
 
 void PageSessions::Drop(bool of_fetches) {
   if (of_fetches) return fetches_.reset();
   page_.clear();
   page_run_.reset();
+}
+
+void PageSessions::SetModes(int32_t mode, const weft_run_options& options) {
+  if (mode == WEFT_MODE_EDIT && page_run_.get() != nullptr) weft_page_run_cancel(page_run_.get(), nullptr);
+  const bool all = mode == WEFT_MODE_EDIT || mode == WEFT_MODE_FREEZE;
+  for (OpenSession* session : all ? All() : Which(false)) {
+    Call([&](weft_diagnostics** problems) { return weft_session_set_mode(session->handle.get(), mode, &options, problems); }, Refusal::kEngine);
+  }
 }
 
 bool PageSessions::Loops(const OpenSession& session) const {

@@ -56,6 +56,8 @@ class PageSessions {
   void Replace(PageRunHandle opened);
   /// Closes those of the page, or the one of fetches, which must be idle.
   void Drop(bool of_fetches);
+  /// EDIT and FREEZE are for all that runs, STEP and RUN for the sessions of the page.
+  void SetModes(int32_t mode, const weft_run_options& options);
   /// Whether it runs until it is stopped where nothing else is asked for (INFINITE_LOOP).
   bool Loops(const OpenSession& session) const;
   /// Opens a session of the fetches and operations that a body names; throws 422. The one of before goes.

@@ -77,13 +77,23 @@ Locked<PageRuns> Runner::runs() {
 
 // ---- sessions --------------------------------------------------------------------------------------------------------------
 
-/// Everything that is set for the page holds for a session that has just been opened.
-void Runner::Adopt(OpenSession& session) {
-  Call([&](weft_diagnostics** problems) { return weft_events_add(events_.get(), session.handle.get(), kKinds, 1, problems); });
-  WatchEvents();
-  breakpoints_.InsertAll(session);
-  sessions_.FeedTo(session);
-  progress_.SessionsChanged();
+/// Everything that is set for the page holds for sessions that have just been opened. Those that could not be given all of it must not run:
+/// the next start opens others.
+void Runner::Adopt(bool of_fetches) {
+  try {
+    for (OpenSession* session : sessions_.Which(of_fetches)) {
+      Call([&](weft_diagnostics** problems) { return weft_events_add(events_.get(), session->handle.get(), kKinds, 1, problems); });
+      WatchEvents();
+      breakpoints_.InsertAll(*session);
+      sessions_.FeedTo(*session);
+      progress_.SessionsChanged();
+    }
+  } catch (...) {
+    breakpoints_.Detach(of_fetches);
+    sessions_.Drop(of_fetches);
+    throw;
+  }
+  values_.Resume();
 }
 
 void Runner::OpenSessions() {
@@ -93,34 +103,16 @@ void Runner::OpenSessions() {
   values_.Detach(false);
   breakpoints_.Detach(false);
   if (had) document_.log().Publish({{"type", "values.reset"}});
-  try {
-    sessions_.Replace(std::move(opened));
-    for (OpenSession* session : sessions_.Which(false)) Adopt(*session);
-  } catch (...) {
-    Drop(false);
-    throw;
-  }
-  values_.Resume();
+  sessions_.Replace(std::move(opened));
+  Adopt(false);
 }
 
 OpenSession& Runner::OpenFetches(const Json& body) {
   OpenSession& session = sessions_.OpenFetches(body);
   breakpoints_.Detach(true);
   values_.Detach(true);
-  try {
-    Adopt(session);
-  } catch (...) {
-    Drop(true);
-    throw;
-  }
-  values_.Resume();
+  Adopt(true);
   return session;
-}
-
-/// Sessions that could not be given all that is set for the page must not run: the next start opens others.
-void Runner::Drop(bool of_fetches) {
-  breakpoints_.Detach(of_fetches);
-  sessions_.Drop(of_fetches);
 }
 
 // ---- runs ------------------------------------------------------------------------------------------------------------------
@@ -187,7 +179,7 @@ Json Runner::SetMode(const Json& body, const std::string& by) {
     runs_.Add("page", by);
   }
   try {
-    SetModes(mode, options);
+    sessions_.SetModes(mode, options);
   } catch (...) {
     if (starts) {
       for (OpenSession* session : sessions_.Which(false)) weft_session_cancel(session->handle.get(), nullptr);
@@ -204,17 +196,6 @@ Json Runner::SetMode(const Json& body, const std::string& by) {
   KeepTicking();
   return {{"mode", name}, {"run", runs_.Latest()}};
 }
-
-/// EDIT and FREEZE are for all that runs, STEP and RUN for the sessions of the page.
-void Runner::SetModes(int32_t mode, const weft_run_options& options) {
-  if (mode == WEFT_MODE_EDIT && sessions_.page_run() != nullptr) weft_page_run_cancel(sessions_.page_run(), nullptr);
-  const bool all = mode == WEFT_MODE_EDIT || mode == WEFT_MODE_FREEZE;
-  for (OpenSession* session : all ? sessions_.All() : sessions_.Which(false)) {
-    Call([&](weft_diagnostics** problems) { return weft_session_set_mode(session->handle.get(), mode, &options, problems); }, Refusal::kEngine);
-  }
-}
-
-// ---- breakpoints, feeds, subscriptions -------------------------------------------------------------------------------------
 
 Json Runner::AddBreakpoint(const Json& body, const std::string& by) {
   const Lock lock(mutex_);

@@ -80,13 +80,10 @@ class Runner : public std::enable_shared_from_this<Runner> {
   // With the lock.
   void OpenSessions();
   OpenSession& OpenFetches(const Json& body);
-  void Adopt(OpenSession& session);
-  void Drop(bool of_fetches);
-  void SetModes(int32_t mode, const weft_run_options& options);
+  void Adopt(bool of_fetches);
   void WatchEvents();
   void Take(const weft_event& event);
   // Without it.
-  void Arm();
   void ArmSoon();
   void Drain();
   void TakeEvents();

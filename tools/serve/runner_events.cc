@@ -67,11 +67,6 @@ void Runner::WatchEvents() {
   watch_->Arm();
 }
 
-/// (Whoever calls it was called by the watch, which stays from then on.)
-void Runner::Arm() {
-  if (watch_) watch_->Arm();
-}
-
 void Runner::Drain() {
   if (draining_.exchange(true)) return;
   try {
@@ -91,7 +86,8 @@ void Runner::Drain() {
 void Runner::ArmSoon() {
   if (context_.net == nullptr) return;
   context_.net->After(kBetweenDrains, [weak = weak_from_this()] {
-    if (auto self = weak.lock()) self->Arm();
+    const auto self = weak.lock();
+    if (self && self->watch_) self->watch_->Arm();
   });
 }
 

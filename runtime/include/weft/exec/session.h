@@ -109,6 +109,8 @@ class Session {
   /// revision that it had a plan for, and is outdated_page(); each later revision, and each other feed, is tried again. Fails only where
   /// no run has succeeded yet.
   Status Follow();
+  /// The same until a deadline, or until `cancelled`, which may be null.
+  Status FollowUntil(std::optional<std::chrono::steady_clock::time_point> deadline, const std::atomic<bool>* cancelled = nullptr);
   /// Whether runs and results are of an earlier revision than the page's, because of faults(). As of the last Run, Prepare or Follow; from
   /// any thread.
   bool outdated_page() const { return outdated_page_.load(std::memory_order_acquire); }

@@ -5,7 +5,7 @@ import { SchemaIndex } from "../src/model/schema";
 
 // the plots' library asks for it when it is loaded
 vi.hoisted(() => Object.assign(globalThis, { matchMedia: () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }) }));
-vi.stubGlobal("requestAnimationFrame", () => 0);
+vi.spyOn(globalThis, "requestAnimationFrame").mockReturnValue(0); // plots are drawn by none of these
 
 const change = (what: Partial<Change>): Change => ({
   revision: 2, before: 1, cause: "edit", by: "other", added: [], removed: [], changed: [], renamed: [], moved: [], keys: [], undo: 1, redo: 0, undo_label: null, redo_label: null,
