@@ -113,7 +113,8 @@ class RunOptions(Sized):
 
 class SessionInfo(Sized):
     _fields_ = [("size", c_uint32), ("state", c_int32), ("pause_reason", c_int32), ("mode", c_int32), ("last_status", c_int32),
-                ("outdated_page", c_uint32), ("runs", c_uint64), ("steps_left", c_int64), ("elapsed_ns", c_int64), ("start", c_uint64)]
+                ("outdated_page", c_uint32), ("runs", c_uint64), ("steps_left", c_int64), ("elapsed_ns", c_int64), ("start", c_uint64),
+                ("loops", c_uint32), ("reserved", c_uint32)]
 
 
 class ViewInfo(Sized):

@@ -37,6 +37,7 @@ class SessionInfo:
     last_status: str  # how the last run or start ended: "ok", or a code such as "cancelled"
     start: int  # the number of the run or start in progress, or was the last; for `cancel`
     outdated_page: bool = False  # runs and results are of an earlier page than the one as it is now, which has faults
+    loops: bool = False  # its block on the page as it is now is to run until it is stopped (INFINITE_LOOP)
 
 
 # Arrays that the engine reads or writes, by the number given to it as `user`: kept until it gives them back, on any of its threads.
@@ -189,7 +190,7 @@ class Session(Watching, Debugging):
         _native.call("weft_session_get_info", self._handle, byref(info))
         return SessionInfo(_native.name_of(_native.STATES, info.state), _native.name_of(_native.PAUSE_REASONS, info.pause_reason), info.runs,
                            info.steps_left, info.elapsed_ns / 1e9, _native.name_of(_native.MODES, info.mode),
-                           _native.text(_native.lib.weft_status_name(info.last_status)), info.start, bool(info.outdated_page))
+                           _native.text(_native.lib.weft_status_name(info.last_status)), info.start, bool(info.outdated_page), bool(info.loops))
 
     def set_mode(self, mode: str, *, interval: float | None = None, deadline: float | None = None, until: str | None = None) -> None:
         """Sets one of enuSpace's modes: "edit" (nothing runs), "freeze" (paused), "step" (one run, then paused), "run" (until another)."""

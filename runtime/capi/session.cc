@@ -31,6 +31,14 @@ Result<SessionRequest> ReadRequest(const weft_session_options& options) {
   return request;
 }
 
+/// Whether the page as it is now has the session among those that loop.
+bool LoopsOnPage(const Session& session) {
+  const std::shared_ptr<const Revision> revision = session.scope().revision();
+  const auto& sessions = revision->graph->sessions();
+  const auto found = std::ranges::find(sessions, session.id(), &SessionSpec::id);
+  return found != sessions.end() && found->loop;
+}
+
 int32_t ToC(RunState state) { return static_cast<int32_t>(state); }
 static_assert(static_cast<int32_t>(RunState::kPaused) == WEFT_PAUSED && static_cast<int32_t>(RunState::kIdle) == WEFT_IDLE);
 static_assert(static_cast<int32_t>(PauseReason::kBreak) == WEFT_PAUSE_BREAK &&
@@ -174,6 +182,7 @@ weft_status weft_session_get_info(weft_session* session, weft_session_info* info
     filled.steps_left = now.steps_left;
     filled.elapsed_ns = now.elapsed.count();
     filled.start = now.state.start;
+    filled.loops = LoopsOnPage(object->runner->session()) ? 1 : 0;
     return FillStruct(filled, info, "weft_session_info");
   });
 }

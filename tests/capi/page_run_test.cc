@@ -55,6 +55,23 @@ std::vector<std::string> Texts(weft_strings* strings) {
   return texts;
 }
 
+TEST_CASE("C: a session says whether the page has it run until it is stopped", "[capi]") {
+  OwnedRuntime runtime = OpenRuntime();
+  OwnedPage page = LoadPage(runtime, QueueBlocks());
+  OwnedPageRun run = OpenRun(page);
+  Problems problems;
+  for (const auto& [id, loops] : {std::pair("fill", 1u), std::pair("empty", 1u), std::pair("once", 0u)}) {
+    OwnedSession session;
+    C_OK(problems, weft_page_run_session(run, id, session.out(), problems.out()));
+    CHECK(InfoOf(session).loops == loops);
+  }
+  OwnedSession once;
+  C_OK(problems, weft_page_run_session(run, "once", once.out(), problems.out()));
+  const char* edit = R"({"op": "set", "block": "once", "attr": "INFINITE_LOOP", "value": "true"})";
+  C_OK(problems, weft_page_edit(page, edit, WEFT_EDIT_APPLY, nullptr, problems.out()));
+  CHECK(InfoOf(once).loops == 1);  // at once, not only when it runs
+}
+
 TEST_CASE("C: a page runs with all its sessions, and its results are read by their names", "[capi]") {
   OwnedRuntime runtime = OpenRuntime();
   OwnedPage page = LoadPage(runtime, QueueBlocks());

@@ -26,30 +26,6 @@ std::vector<const char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-std::string_view Trimmed(std::string_view text) {
-  const size_t start = text.find_first_not_of(" \t\r\n");
-  if (start == std::string_view::npos) return "";
-  return text.substr(start, text.find_last_not_of(" \t\r\n") - start + 1);
-}
-
-/// The value of an attribute, as text, of a block as the page spells it: "INFINITE_LOOP_ = true;", or an object. Empty where it has none.
-std::string AttributeOf(const Json& block, const std::string& name) {
-  const Json attrs = block.value("attrs", Json());
-  if (attrs.is_object()) {
-    const Json value = attrs.value(name, attrs.value(name + "_", Json()));
-    return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : Dump(value);
-  }
-  std::string_view rest = attrs.is_string() ? std::string_view(attrs.get_ref<const std::string&>()) : "";
-  while (!rest.empty()) {
-    const std::string_view setting = rest.substr(0, rest.find(';'));
-    const size_t equals = std::min(setting.find('='), setting.size());
-    const std::string_view key = Trimmed(setting.substr(0, equals));
-    if (key == name || key == name + "_") return std::string(Trimmed(setting.substr(std::min(equals + 1, setting.size()))));
-    rest.remove_prefix(std::min(setting.size() + 1, rest.size()));
-  }
-  return "";
-}
-
 Json ErrorJson(const char* code, const char* message) { return {{"error", {{"code", code}, {"severity", "error"}, {"message", message}}}}; }
 
 }  // namespace
@@ -181,10 +157,8 @@ void PageSessions::SetModes(int32_t mode, const weft_run_options& options) {
 }
 
 bool PageSessions::Loops(const OpenSession& session) const {
-  StringsHandle json;
-  if (session.of_fetches || weft_page_block_json(document_.page(), session.id.c_str(), json.out(), nullptr) != WEFT_OK) return false;
-  const std::string value = AttributeOf(Json::parse(TextOf(json), nullptr, false), "INFINITE_LOOP");
-  return value == "true" || value == "TRUE" || value == "True" || value == "1";
+  weft_session_info info = WEFT_SESSION_INFO_INIT;
+  return !session.of_fetches && weft_session_get_info(session.handle.get(), &info, nullptr) == WEFT_OK && info.loops != 0;
 }
 
 OpenSession& PageSessions::OpenFetches(const Json& body) {

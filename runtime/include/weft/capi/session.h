@@ -153,8 +153,10 @@ typedef struct weft_session_info {
   int64_t steps_left;    /* of the run or start in progress; WEFT_UNTIL_STOPPED; 0 where idle */
   int64_t elapsed_ns;    /* since the run or start in progress began; where idle, what the last one took */
   uint64_t start;        /* the number of the run or start in progress, or was the last; counted from 1, never used again */
+  uint32_t loops;        /* not 0: its block on the page as it is now is to run until it is stopped (INFINITE_LOOP), as weft_page_run_start does */
+  uint32_t reserved;     /* 0 */
 } weft_session_info;
-#define WEFT_SESSION_INFO_INIT {sizeof(weft_session_info), 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define WEFT_SESSION_INFO_INIT {sizeof(weft_session_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /**
  * Fills in how the session is.
