@@ -29,7 +29,7 @@ std::string Shorten(std::string_view text, size_t longest) {
 }
 
 std::string LiteralText(const Literal& literal) {
-  if (literal.form == Literal::Form::kText) return Shorten(literal.text, kLongestText);
+  if (literal.form == Literal::Form::kText || literal.form == Literal::Form::kUnread) return Shorten(literal.text, kLongestText);
   if (literal.form == Literal::Form::kFile) return Shorten(literal.file, kLongestText);
   if (!literal.tensor.defined()) return "";
   if (literal.tensor.count() > 64) return Cat(ToString(literal.tensor.shape()), " values");

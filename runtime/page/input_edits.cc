@@ -46,6 +46,27 @@ void InputEdits::Replace(int block, PageInput& old, PageInput input) {
   page_.Touch(block);
 }
 
+// With the whole input, so that taking the change back brings the fault back.
+bool InputEdits::ChangeFaulty(int block, PageInput& input, const std::function<void(std::vector<InputItem>&)>& change) {
+  if (!input.faulty) return false;
+  const auto has_unread = [](const PageInput& of) {
+    return std::ranges::any_of(of.items, [](const InputItem& item) {
+      const Literal* literal = LiteralOf(item);
+      return literal != nullptr && literal->form == Literal::Form::kUnread;
+    });
+  };
+  page_.FinishItems(block, input);
+  PageInput fresh = input;
+  change(fresh.items);
+  if (has_unread(input) && !has_unread(fresh)) {
+    fresh.faulty = false;
+    fresh.faults = nullptr;
+  }
+  page_.AddReader(fresh, block);
+  Replace(block, input, std::move(fresh));
+  return true;
+}
+
 void InputEdits::Take(int block, size_t place) {
   PageBlock& changed = page_.blocks()[block];
   page_.FinishItems(block, changed.inputs[place]);
@@ -73,6 +94,8 @@ Status InputEdits::Apply(int block, const Connect& edit) {
     Replace(block, *input, std::move(fresh));
   } else {
     const int index = edit.to.index < 0 ? static_cast<int>(has) : edit.to.index;
+    const auto insert = [&](std::vector<InputItem>& items) { items.insert(items.begin() + index, edit.item); };
+    if (ChangeFaulty(block, *input, insert)) return {};
     page_.ItemsOf(block, *input).Insert(index, edit.item);
     undo_.push_back(Disconnect{{edit.to.block, edit.to.port, index}});
     page_.Touch(block);
@@ -89,6 +112,7 @@ Status InputEdits::Apply(int block, const Disconnect& edit) {
     return {};
   }
   WEFT_RETURN_IF_ERROR(CheckIndex(Count(block, input), edit.to, Count(block, input)));
+  if (ChangeFaulty(block, *input, [&](std::vector<InputItem>& items) { items.erase(items.begin() + edit.to.index); })) return {};
   undo_.push_back(Connect{page_.ItemsOf(block, *input).EraseAt(edit.to.index), edit.to});
   page_.Touch(block);
   return {};
@@ -106,6 +130,8 @@ Status InputEdits::Apply(int block, const SetInput& edit) {
     if (fresh.list || fresh.items.size() != 1) {
       return InvalidArgument("an element of a list needs one wire or value, found a list").WithBlock(edit.to.block).WithPort(edit.to.port);
     }
+    const auto set = [&](std::vector<InputItem>& list) { list[static_cast<size_t>(edit.to.index)] = fresh.items[0]; };
+    if (ChangeFaulty(block, *input, set)) return {};
     page_.AddReader(fresh, block);
     ItemList& items = page_.ItemsOf(block, *input);
     items.Change(items.HandleAt(edit.to.index), [&](InputItem& item) { std::swap(item, fresh.items[0]); });

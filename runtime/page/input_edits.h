@@ -1,6 +1,7 @@
 // InputEdits: what blocks have at their inputs, as edits change it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class InputEdits {
   void Put(int block, size_t place, PageInput input);
   void Replace(int block, PageInput& old, PageInput input);
   void Take(int block, size_t place);
+  /// Changes the elements of a faulty input; false, with nothing done, of another.
+  bool ChangeFaulty(int block, PageInput& input, const std::function<void(std::vector<InputItem>&)>& change);
   bool RenameWires(int block, PageInput& input, const std::string& from, const std::string& to);
 
   EditedPage& page_;

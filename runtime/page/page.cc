@@ -43,6 +43,8 @@ int64_t BytesOf(const PageInput& input) {
   for (const InputItem& item : input.items) {
     if (const Literal* literal = LiteralOf(item)) bytes += sizeof *literal + literal->text.size() + literal->file.size() + literal->extra.size();
   }
+  constexpr size_t kFaultBytes = 512;
+  if (input.faults != nullptr) bytes += input.faults->size() * kFaultBytes;
   return static_cast<int64_t>(bytes);
 }
 

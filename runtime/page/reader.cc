@@ -6,6 +6,7 @@
 #include "runtime/page/formats.h"
 #include "runtime/page/literal_reader.h"
 #include "runtime/page/unicode.h"
+#include "runtime/page/unread.h"
 #include "weft/page/literal.h"
 
 namespace weft {
@@ -122,6 +123,7 @@ ReadPageResult ReadPage(std::string_view bytes, const ReadOptions& options) {
   } else {
     page::ReadWeftPage(*utf8, options, result);
   }
+  page::NoteFaults(result.diagnostics, result.page);
   return result;
 }
 

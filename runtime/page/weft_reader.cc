@@ -6,6 +6,7 @@
 #include "runtime/base/call_limit.h"
 #include "runtime/page/literal_reader.h"
 #include "runtime/page/settings.h"
+#include "runtime/page/unread.h"
 
 namespace weft::page {
 namespace {
@@ -39,6 +40,7 @@ class WeftReader : public JsonSink {
     }
     if (!page_has_.name) page_.name = PageStem(options_.name);
     ids_.ReportRepeated(report_, page_);
+    if (has_unread_) FillUnread(text, page_);
   }
 
   void Scalar(JsonScalar& value) override;
@@ -90,6 +92,14 @@ class WeftReader : public JsonSink {
   void EndRecord();
   void EndBlock();
   void AddItem(InputItem item) { block().inputs.back().items.push_back(std::move(item)); }
+  /// `dtype`: what is known of it.
+  void AddUnread(std::optional<DType> dtype = std::nullopt) {
+    Literal unread;
+    unread.form = Literal::Form::kUnread;
+    unread.dtype = dtype;
+    AddItem(std::move(unread));
+    has_unread_ = true;
+  }
   void Skip(State after) {
     state_ = State::kSkip;
     after_ = after;
@@ -109,6 +119,7 @@ class WeftReader : public JsonSink {
   std::string id_;    // of the current block, for diagnostics
   std::string port_;  // of the current input, for diagnostics
   UniqueIds ids_;
+  bool has_unread_ = false;  // some items are of the form kUnread, and lack their text
   PageKeys page_has_;
   BlockKeys block_has_;
 };
@@ -192,12 +203,12 @@ void WeftReader::BlockScalar(JsonScalar& value) {
 }
 
 void WeftReader::InputScalar(JsonScalar& value) {
-  if (value.kind != JsonScalar::Kind::kString) {
-    return WrongKind("a wire \"ID.port\", a literal {...} or a list of them", KindName(value));
-  }
-  Result<Wire> wire = ParseWire(*value.text);
-  if (wire.ok()) AddItem(std::move(*wire));
-  else Error(std::move(wire).status());
+  const bool is_text = value.kind == JsonScalar::Kind::kString;
+  if (!is_text) WrongKind("a wire \"ID.port\", a literal {...} or a list of them", KindName(value));
+  Result<Wire> wire = is_text ? ParseWire(*value.text) : Wire();
+  if (!wire.ok()) Error(wire.status());
+  if (is_text && wire.ok()) AddItem(std::move(*wire));
+  else AddUnread();
 }
 
 void WeftReader::Scalar(JsonScalar& value) {
@@ -329,6 +340,7 @@ void WeftReader::StartInput(bool object) {
     return;
   }
   WrongKind("a wire \"ID.port\" or a literal {...}", "a list in a list");
+  AddUnread();
   Skip(State::kInputList);
 }
 
@@ -383,7 +395,8 @@ void WeftReader::End(bool object) {
       literal_.End(object);
       if (literal_.active()) return;
       block().inputs.back().faulty |= literal_.faulty();
-      AddItem(literal_.Take());
+      if (literal_.faulty()) AddUnread(literal_.Take().dtype);
+      else AddItem(literal_.Take());
       state_ = after_;
       return;
     case State::kSettings: record_.settings.End(); break;

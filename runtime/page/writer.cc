@@ -95,6 +95,10 @@ void AppendTypeAndShape(std::string& out, std::optional<DType> dtype, const std:
 }
 
 void AppendLiteral(std::string& out, const Literal& literal) {
+  if (literal.form == Literal::Form::kUnread) {
+    out += literal.text.empty() ? "null" : literal.text;  // without one the document ended in it
+    return;
+  }
   out += '{';
   if (literal.form == Literal::Form::kValues && literal.tensor.defined()) {
     AppendTypeAndShape(out, literal.tensor.dtype(), literal.tensor.shape());

@@ -1,6 +1,7 @@
 #include "weft/state/scope.h"
 
 #include "runtime/base/failure.h"
+#include "runtime/page/unread.h"
 #include "runtime/state/host_call.h"
 #include "runtime/state/kept_blocks.h"
 #include "runtime/state/page_edit.h"
@@ -46,7 +47,8 @@ std::shared_ptr<Scope> Scope::Open(Runtime& runtime, std::shared_ptr<const Page>
     revision = std::make_shared<Revision>();
     revision->graph = Graph::Build(std::make_shared<Page>(), runtime.registry(), name, revision->found);
   }
-  diagnostics.Append(revision->found);
+  diagnostics.Append(revision->found);  // the reader has told of the inputs that it could not read
+  weft::page::AddNotedFaults(revision->graph->page(), name, revision->found);
   revision->variables.resize(revision->graph->variables().size());
   for (auto& cell : revision->variables) cell = std::make_shared<VariableCell>();
   scope->parts_->history.Begin(std::move(revision));
@@ -79,6 +81,7 @@ Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics&
   if (changes != nullptr) *changes = ChangesBetween(old->graph->page(), *page);
   Diagnostics found;
   std::shared_ptr<const Graph> graph = Graph::Build(page, runtime_.registry(), old->graph->name(), found, old->graph.get());
+  weft::page::AddNotedFaults(*page, old->graph->name(), found);
   std::shared_ptr<Revision> fresh = NextRevision(*old, std::move(graph), variables());
   if (Status held = fresh->Hold(budget()); !held.ok()) return std::move(held).WithPage(old->graph->name());
   found.SetPhase(Phase::kConnect);

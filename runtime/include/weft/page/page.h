@@ -33,12 +33,13 @@ struct Literal {
     kValues,  // {"dtype", "shape", "values"}: `tensor` holds it
     kText,    // {"text"} in enuSpace's spelling, with dtype and shape where given
     kFile,    // {"dtype", "shape", "file", "offset"}: `tensor` holds what the reader read
+    kUnread,  // of a faulty input: JSON that is no value and no wire; `text` is how it was written, `dtype` there where that could be read
   };
   Form form = Form::kValues;
   std::optional<DType> dtype;  // as written; always present for values and files
   std::optional<Shape> shape;  // as written; always present for values and files
   Tensor tensor;               // undefined for text
-  std::string text;            // kText only
+  std::string text;            // kText and kUnread only
   std::string file;            // kFile only: relative to the page
   int64_t offset = 0;          // kFile only: bytes from the start of the file
   std::string extra;           // unknown keys: the members as JSON text ("\"a\": 1, \"b\": 2"), or empty
@@ -76,6 +77,7 @@ struct PageInput {
   bool list = false;             // written as a JSON array, also where it holds one item
   std::vector<InputItem> items;  // one, where not a list
   bool faulty = false;           // the reader reported a fault here; consequences of it are not reported again
+  std::shared_ptr<const std::vector<Status>> faults = nullptr;  // what it reported, with pointers that begin in the block; or null
 };
 
 /// About how many bytes of memory the input takes, without the elements of its tensors, which count themselves.

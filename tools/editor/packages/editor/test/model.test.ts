@@ -124,6 +124,15 @@ describe("shapes of blocks", () => {
     expect(shape.rows.filter((r) => r.side === "in").map((r) => [r.name, r.literal])).toEqual([["val", "1;2"]]);
   });
 
+  it("show what the page has in place of a value, whatever it is", () => {
+    const shown = (value: unknown) => blockShape({ ...c, inputs: { value: value as TensorLiteral } }, index.get("Const"), new Set()).rows[0]?.literal;
+    expect(shown(5)).toBe("5");
+    expect(shown(null)).toBe("null");
+    expect(shown({ shape: 5, values: [1] })).toBe('{"shape":5,"v…');
+    expect(shown({ dtype: 1, text: {} })).toBe('{"dtype":1,"t…');
+    expect(shown({ dtype: "DT_FLOAT", values: [1, 2, 3, 4] })).toBe("1, 2, … [4]");
+  });
+
   it("show values in short", () => {
     const shown = (value: TensorLiteral) => blockShape({ ...c, inputs: { value } }, index.get("Const"), new Set()).rows[0]?.literal;
     expect(blockShape(c, index.get("Const"), new Set()).rows[0]?.literal).toBe("0.5");

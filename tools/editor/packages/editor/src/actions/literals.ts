@@ -1,5 +1,6 @@
 import type { TensorLiteral } from "@weft/client";
 import { dtypesOf, writtenValue } from "../forms";
+import { isLiteral } from "../model/geometry";
 import { isList } from "../model/schema";
 import { parsePort, shortType } from "../model/names";
 import { checkElement, dtypeInfo, fromLiteral, setElement, textAt, toLiteral } from "../tensor";
@@ -12,7 +13,7 @@ import type { PageEditor } from "../model/pageEditor";
  */
 export async function editLiteral(page: PageEditor, port: string, typed: string): Promise<boolean> {
   const before = page.model.inputAt(port);
-  const literal = before && typeof before === "object" && !Array.isArray(before) ? before : undefined;
+  const literal = isLiteral(before) ? before : undefined;
   const scalar = literal && scalarOf(literal, literalType(page, port));
   const value = literal && !scalar ? undefined : scalarLiteral(typed, scalar && { ...literal, dtype: scalar.dtype });
   if (!value) {

@@ -2,7 +2,7 @@ import { Handle, Position, type NodeProps } from "@xyflow/react";
 import { memo, useState, type CSSProperties } from "react";
 import type { Block, BlockState, Diagnostic } from "@weft/client";
 import { colorValue } from "../model/decor";
-import type { PortRow } from "../model/geometry";
+import { isLiteral, type PortRow } from "../model/geometry";
 import { categoryColor, cutText, parsePort, shortNumber, typeColor } from "../model/names";
 import type { PageEditor } from "../model/pageEditor";
 import { useBlock, useBlockState, useCell, useCellPart, usePage, useSummary, useWorkbench } from "../model/react";
@@ -98,7 +98,7 @@ function Port({ id, row, faults }: { id: string; row: PortRow; faults: readonly 
   const literal = row.side === "in" && row.literal !== undefined ? page.model.inputAt(name) : undefined;
   const dtype = row.side === "out" ? page.model.types.get(name)?.dtype
     : wire ? page.model.types.get(wire.from)?.dtype
-      : literal && typeof literal === "object" && !Array.isArray(literal) ? literal.dtype : undefined;
+      : isLiteral(literal) ? literal.dtype : undefined;
   const fault = faults.find((f) => f.port !== undefined && samePort(f.port, row.name) && (row.side === "in" || !hasInput(page, id, row.name)));
   const className = [
     "w-port", `w-port-${row.side}`, row.more && "w-port-more", row.optional && !wire && "w-port-optional", fault && `w-port-${fault.severity}`,
@@ -139,7 +139,7 @@ function Literal({ name, text: shown }: { name: string; text: string }) {
   const workbench = useWorkbench();
   const [draft, setDraft] = useState<string | null>(null);
   const value = page.model.inputAt(name);
-  const literal = value && typeof value === "object" && !Array.isArray(value) ? value : undefined;
+  const literal = isLiteral(value) ? value : undefined;
   const scalar = literal && scalarOf(literal, literalType(page, name));
   const stored = scalar?.text ?? shown;
   const take = (): void => {

@@ -69,14 +69,25 @@ function inputRows(block: Block, schema: BlockSchema | undefined): Omit<PortRow,
 }
 
 function inRow(name: string, label: string, value: InputValue | undefined, doc?: string): Omit<PortRow, "y"> {
-  const literal = value && typeof value === "object" && !Array.isArray(value) ? literalText(value) : undefined;
+  const written = value !== undefined && typeof value !== "string" && !Array.isArray(value);
+  const literal = !written ? undefined : isLiteral(value) ? literalText(value) : shortened(JSON.stringify(value));
   return { name, label, side: "in", literal, doc };
 }
+
+/** Whether it is a value with the parts that values have: a page keeps what it could not read, and that may be anything. */
+export function isLiteral(value: unknown): value is TensorLiteral {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const { dtype, shape, text, file } = value as Record<string, unknown>;
+  const isText = (part: unknown): boolean => part === undefined || typeof part === "string";
+  return isText(dtype) && isText(text) && isText(file) && (shape === undefined || (Array.isArray(shape) && shape.every((size) => typeof size === "number" && size >= 0)));
+}
+
+const shortened = (line: string): string => (line.length > 14 ? `${line.slice(0, 13)}…` : line);
 
 /** A value of the page in a few characters. */
 export function literalText(value: TensorLiteral): string {
   if (typeof value.file === "string") return `@${value.file}`;
-  if (typeof value.text === "string") return value.text.length > 14 ? `${value.text.slice(0, 13)}…` : value.text;
+  if (typeof value.text === "string") return shortened(value.text);
   const values = Array.isArray(value.values) ? value.values : value.values === undefined ? [] : [value.values];
   const shape = value.shape ?? (Array.isArray(value.values) ? [values.length] : []);
   const first = values.slice(0, 3).map(/COMPLEX/.test(value.dtype ?? "") ? complexText : elementText);

@@ -2,7 +2,7 @@ import { useState, type DragEvent } from "react";
 import type { BlockSchema, PortSchema, TensorLiteral } from "@weft/client";
 import { editLiteral, literalType, scalarOf } from "../actions/literals";
 import { dtypesOf } from "../forms";
-import type { PortRow } from "../model/geometry";
+import { isLiteral, type PortRow } from "../model/geometry";
 import { typeText } from "../model/names";
 import { usePage, useWorkbench } from "../model/react";
 import { castTensor, fromLiteral, readTensorFile, TensorEditor, toLiteral, type TensorValue } from "../tensor";
@@ -21,7 +21,7 @@ export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; 
   const dtypes = dtypesOf(port, schema);
   const wire = page.model.wireAt(name);
   const written = page.model.inputAt(name);
-  const literal = written && typeof written === "object" && !Array.isArray(written) ? written : undefined;
+  const literal = isLiteral(written) ? written : undefined;
   const given = literalType(page, name);
   const scalar = literal && scalarOf(literal, given);
   if (row.more && !row.label.startsWith("+ ")) {
@@ -50,7 +50,7 @@ export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; 
       <div className="w-port-row-head">
         <span className="w-port-name">{row.name}</span>
         <span className="w-port-type">{wire ? typeText(page.model.types.get(wire.from)) : literal ? typeText(literal) : row.optional ? t.optional : ""}</span>
-        {(wire || literal) && <IconButton small icon="close" label={`${t.disconnect} ${name}`} onClick={() => void page.edit([{ op: "disconnect", to: name }], text(texts.edits.disconnect, { what: name }))} />}
+        {(wire || row.literal !== undefined) && <IconButton small icon="close" label={`${t.disconnect} ${name}`} onClick={() => void page.edit([{ op: "disconnect", to: name }], text(texts.edits.disconnect, { what: name }))} />}
         {!wire && <IconButton small icon="link" label={`${t.connect} ${name}`} onClick={() => workbench.ask("connect", name)} />}
         {!wire && !port?.kind && <IconButton small icon="table" label={`${literal ? t.editValue : t.setValue}: ${name}`} onClick={() => setEditing({})} />}
       </div>
@@ -59,7 +59,8 @@ export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; 
       )}
       {scalar && <ScalarField name={name} stored={scalar.text} dtype={scalar.dtype} />}
       {literal && !scalar && <button type="button" className="w-port-value-line" onClick={() => setEditing({})}>{row.literal}</button>}
-      {!wire && !literal && !row.optional && !row.more && <span className="w-port-missing">{t.notWired}</span>}
+      {!literal && row.literal !== undefined && <span className="w-port-missing">{row.literal}</span>}
+      {!wire && !literal && row.literal === undefined && !row.optional && !row.more && <span className="w-port-missing">{t.notWired}</span>}
       {editing && (
         <TensorEditor
           name={name} tensor={readLiteral(literal, given)} dtypes={dtypes} file={editing.file} onClose={() => setEditing(null)}
