@@ -1,16 +1,17 @@
 #include "blocks/rows.h"
 
-#include <atomic>
 #include <string>
-#include <unordered_map>
 
+#include "blocks/kernels/first_where.h"
 #include "blocks/kernels/simd/widen.h"
 #include "blocks/kernels/stop_check.h"
+#include "blocks/string/elements.h"
 
 namespace weft::blocks {
 namespace {
 
 using kernels::IndexView;
+using kernels::LeastFound;
 
 constexpr int64_t kGrainBytes = 1 << 17;
 
@@ -18,28 +19,9 @@ int64_t Grain(int64_t bytes_each) { return std::max<int64_t>(1, kGrainBytes / st
 bool IsShort(DType dtype) { return dtype == DType::kHalf || dtype == DType::kBFloat16; }
 int64_t TableElements(const kernels::RowTables& t) { return t.sections() * t.rows * t.width; }
 
-/// The least of the numbers that pieces of work found, or -1.
-class First {
- public:
-  void Found(int64_t number) {
-    if (number < 0) return;
-    int64_t least = least_.load(std::memory_order_relaxed);
-    while (number < least && !least_.compare_exchange_weak(least, number, std::memory_order_relaxed)) {
-    }
-  }
-  int64_t number() const {
-    int64_t least = least_.load();
-    return least == kNone ? -1 : least;
-  }
-
- private:
-  static constexpr int64_t kNone = INT64_MAX;
-  std::atomic<int64_t> least_{kNone};
-};
-
 /// The number of the first bad tuple, or -1. Writes the row of each where `rows` is given.
 int64_t FindRows(const RowPlan& plan, RunContext& ctx, IndexView indices, int64_t* rows) {
-  First missing;
+  LeastFound missing;
   const kernels::RowNames names = plan.names();
   if (names.depth == 0 && rows == nullptr) return -1;  // however many tuples without an index there are
   ctx.workers().For(plan.tables.batches * plan.tables.count, 16384, [&](int64_t begin, int64_t end) {
@@ -58,7 +40,7 @@ constexpr int64_t kLongRow = int64_t{1} << 20;  // elements; rows above it are n
 
 template <class T>
 int64_t GatherLongRows(const RowPlan& plan, RunContext& ctx, const T* from, IndexView indices, T* to) {
-  First missing;
+  LeastFound missing;
   const kernels::RowTables& t = plan.tables;
   const kernels::RowNames names = plan.names();
   for (int64_t n = 0; n < t.sections() * t.count && !ctx.cancelled(); ++n) {
@@ -77,7 +59,7 @@ int64_t GatherLongRows(const RowPlan& plan, RunContext& ctx, const T* from, Inde
 
 template <class T>
 int64_t Gather(const RowPlan& plan, RunContext& ctx, const T* from, IndexView indices, T* to) {
-  First missing;
+  LeastFound missing;
   const kernels::RowTables& t = plan.tables;
   if (t.outer == 0) return -1;
   if (t.width == 0) return FindRows(plan, ctx, indices, nullptr);
@@ -166,24 +148,46 @@ void Update(const RowUpdatePlan& plan, RunContext& ctx, const T* from, const int
   }
 }
 
-/// Strings are joined to what stands there.
-void Join(const RowUpdatePlan& plan, RunContext& ctx, const int64_t* rows, const String* updates, String* to) {
+/// Calls body(element, update) for each update that is no empty string.
+void ForTexts(const RowUpdatePlan& plan, const int64_t* rows, const String* updates, kernels::StopCheck& stop, const auto& body) {
   const kernels::RowTables& t = plan.tables;
-  CopyOrClear<String>(ctx, nullptr, to, TableElements(t));
-  std::unordered_map<int64_t, std::string> joined;  // by element, of those that get more than one update
-  kernels::StopCheck stop(ctx.workers());
   for (int64_t i = 0; i < t.count; ++i) {
-    for (int64_t c = 0; rows[i] >= 0 && c < t.width && !stop(16); ++c) {
-      const int64_t at = rows[i] * t.width + c;
+    if (stop()) return;
+    for (int64_t c = 0; rows[i] >= 0 && c < t.width; ++c) {
+      if (stop(16)) return;
       const String& update = updates[i * t.width + c];
-      if (to[at].empty() && !joined.contains(at)) {
-        to[at] = update;
-        continue;
-      }
-      joined.try_emplace(at, to[at].view()).first->second += update.view();
+      if (!update.empty()) body(rows[i] * t.width + c, update);
     }
   }
-  for (auto& [at, text] : joined) to[at] = String(text);
+}
+
+/// Strings are joined in the order of the updates; one alone is shared.
+Status Join(const RowUpdatePlan& plan, RunContext& ctx, const int64_t* rows, const String* updates, String* to) {
+  constexpr int64_t kShared = -1;
+  const int64_t elements = TableElements(plan.tables);
+  auto* const bytes = reinterpret_cast<int64_t*>(ctx.scratch().data() + plan.sums_offset);
+  CopyOrClear<String>(ctx, nullptr, to, elements);
+  kernels::FillLong(ctx.workers(), bytes, elements, int64_t{0});
+  kernels::StopCheck stop(ctx.workers());
+  ForTexts(plan, rows, updates, stop, [&](int64_t at, const String& update) {
+    if (bytes[at] == 0) to[at] = update;
+    bytes[at] += static_cast<int64_t>(update.size());
+  });
+  for (int64_t at = 0; at < elements && !stop(); ++at) {
+    const auto size = static_cast<size_t>(bytes[at]);
+    if (size == to[at].size()) {
+      bytes[at] = kShared;
+    } else {
+      WEFT_ASSIGN_OR_RETURN(to[at], String::Uninitialized(size, ctx.budget()));
+      bytes[at] = 0;  // those written so far
+    }
+  }
+  ForTexts(plan, rows, updates, stop, [&](int64_t at, const String& update) {
+    if (bytes[at] == kShared) return;
+    CopyBytes(update, to[at].mutable_data() + bytes[at], stop);
+    bytes[at] += static_cast<int64_t>(update.size());
+  });
+  return {};
 }
 
 }  // namespace
@@ -194,8 +198,8 @@ void PlanUpdateScratch(PlanContext& ctx, RowUpdatePlan& plan) {
   if (TableElements(plan.tables) == 0) return;
   int64_t rows = std::min(plan.tables.batches * plan.tables.count, kMost) * static_cast<int64_t>(sizeof(int64_t));
   plan.sums_offset = (rows + kAlignment - 1) / kAlignment * kAlignment;
-  int64_t sums = IsShort(plan.dtype) && !plan.replaces ? std::min(TableElements(plan.tables), kMost) : 0;
-  ctx.set_scratch(plan.sums_offset + sums * static_cast<int64_t>(sizeof(float)));
+  const int64_t sum_bytes = plan.replaces ? 0 : IsShort(plan.dtype) ? sizeof(float) : plan.dtype == DType::kString ? sizeof(int64_t) : 0;
+  ctx.set_scratch(plan.sums_offset + std::min(TableElements(plan.tables), kMost) * sum_bytes);
 }
 
 std::string BadIndexText(const RowPlan& plan, const void* indices, int64_t tuple) {
@@ -216,7 +220,7 @@ int64_t RunGather(const RowPlan& plan, RunContext& ctx, const void* from, const 
   });
 }
 
-int64_t RunUpdate(const RowUpdatePlan& plan, RunContext& ctx, const void* from, const void* indices, const void* updates, void* to) {
+Result<int64_t> RunUpdate(const RowUpdatePlan& plan, RunContext& ctx, const void* from, const void* indices, const void* updates, void* to) {
   if (TableElements(plan.tables) == 0) return FindRows(plan, ctx, {indices, plan.index_bytes}, nullptr);
   auto* rows = ctx.scratch<int64_t>().data();
   const int64_t missing = FindRows(plan, ctx, {indices, plan.index_bytes}, rows);
@@ -227,7 +231,7 @@ int64_t RunUpdate(const RowUpdatePlan& plan, RunContext& ctx, const void* from, 
       Replace<T>(plan, ctx, static_cast<const T*>(from), rows, static_cast<const T*>(updates), static_cast<T*>(to));
     });
   } else if (plan.dtype == DType::kString) {
-    Join(plan, ctx, rows, static_cast<const String*>(updates), static_cast<String*>(to));
+    WEFT_RETURN_IF_ERROR(Join(plan, ctx, rows, static_cast<const String*>(updates), static_cast<String*>(to)));
   } else {
     Dispatch(plan.dtype, kNumbers + TypeList<bool>{}, [&]<class T>() {
       Update<T>(plan, ctx, static_cast<const T*>(from), rows, static_cast<const T*>(updates), static_cast<T*>(to));

@@ -22,7 +22,7 @@ struct RowUpdatePlan : RowPlan {
   kernels::RowUpdate op = kernels::RowUpdate::kAdd;
   bool replaces = false;     // op does not count
   bool one_update = false;   // a scalar serves all rows
-  int64_t sums_offset = 0;   // in the scratch memory: the sums of short floats
+  int64_t sums_offset = 0;   // in the scratch memory: the sums of short floats, the sizes of strings
 };
 
 /// What happens to indices that name no row.
@@ -99,14 +99,16 @@ std::string BadIndexText(const RowPlan& plan, const void* indices, int64_t tuple
 int64_t RunGather(const RowPlan& plan, RunContext& ctx, const void* from, const void* indices, void* to);
 
 /// to = from (or zeros) with the rows updated; the first bad tuple's number, or -1. Nothing is written where bad tuples are an error.
-int64_t RunUpdate(const RowUpdatePlan& plan, RunContext& ctx, const void* from, const void* indices, const void* updates, void* to);
+/// resource_exhausted where the memory of the page lacks the bytes of joined strings.
+Result<int64_t> RunUpdate(const RowUpdatePlan& plan, RunContext& ctx, const void* from, const void* indices, const void* updates, void* to);
 
 /// The elements of an input, whatever they are.
 const void* DataOf(const RunContext& ctx, const auto& port) { return ctx.in<std::byte>(port).data(); }
 
-Status CheckFound(const RowPlan& plan, RunContext& ctx, const auto& port, int64_t missing) {
-  if (missing < 0 || plan.skips) return {};
-  return ctx.Error(port, BadIndexText(plan, DataOf(ctx, port), missing));
+Status CheckFound(const RowPlan& plan, RunContext& ctx, const auto& port, Result<int64_t> missing) {
+  if (!missing.ok()) return missing.status();
+  if (*missing < 0 || plan.skips) return {};
+  return ctx.Error(port, BadIndexText(plan, DataOf(ctx, port), *missing));
 }
 
 }  // namespace weft::blocks

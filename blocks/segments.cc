@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "blocks/kernels/first_where.h"
 #include "blocks/kernels/stop_check.h"
 #include "runtime/base/call_limit.h"
 
@@ -61,6 +62,43 @@ void ForPieces(int64_t count, int64_t inner, int64_t rows, Workers& workers, aut
   });
 }
 
+constexpr size_t kBetweenChecks = 256;  // ids
+
+/// How many differ from the one before them.
+template <class I>
+Result<int64_t> CountRuns(std::span<const I> ids) {
+  int64_t runs = 0;
+  for (size_t j = 0; j < ids.size(); ++j) {
+    if (j % kBetweenChecks == 0) CallLimit::Check();
+    const I id = ids[j];
+    if (id < 0 || int64_t{id} == INT64_MAX) {
+      return InvalidArgument("needs ids of 0 or more and below 2^63 - 1, found ", id, " at position ", j);
+    }
+    if (j > 0 && id < ids[j - 1]) {
+      return InvalidArgument("needs ids in ascending order, found ", id, " after ", ids[j - 1], " at position ", j);
+    }
+    runs += j == 0 || id != ids[j - 1];
+  }
+  return runs;
+}
+
+template <class I>
+Result<SortedSegments> RunsOf(std::span<const I> ids) {
+  WEFT_ASSIGN_OR_RETURN(const int64_t count, CountRuns(ids));
+  SortedSegments sorted;
+  sorted.charge = MemoryCharge(CallLimit::budget());
+  WEFT_RETURN_IF_ERROR(sorted.charge.Hold(count * static_cast<int64_t>(sizeof(SegmentRun))));
+  sorted.runs.reserve(static_cast<size_t>(count));
+  for (size_t j = 0; j < ids.size(); ++j) {
+    if (j % kBetweenChecks == 0) CallLimit::Check();
+    const auto row = static_cast<int64_t>(j);
+    if (j > 0 && ids[j] == ids[j - 1]) ++sorted.runs.back().end;
+    else sorted.runs.push_back({ids[j], row, row + 1});
+  }
+  if (!ids.empty()) sorted.segments = int64_t{ids.back()} + 1;
+  return sorted;
+}
+
 }  // namespace
 
 SegmentKernel MakeSegmentKernel(SegmentOp op, DType dtype, bool worst_where_missing) {
@@ -74,23 +112,9 @@ SegmentKernel MakeSegmentKernel(SegmentOp op, DType dtype, bool worst_where_miss
   return kernel;
 }
 
-Result<SortedSegments> SortedSegmentsOf(std::span<const int64_t> ids) {
-  SortedSegments sorted;
-  constexpr size_t kBetweenChecks = 256;
-  for (size_t j = 0; j < ids.size(); ++j) {
-    if (j % kBetweenChecks == 0) CallLimit::Check();
-    const int64_t row = static_cast<int64_t>(j), id = ids[j];
-    if (id < 0 || id == INT64_MAX) return InvalidArgument("needs ids of 0 or more and below 2^63 - 1, found ", id, " at position ", row);
-    if (j > 0 && id == ids[j - 1]) {
-      ++sorted.runs.back().end;
-      continue;
-    }
-    if (j > 0 && id < ids[j - 1]) {
-      return InvalidArgument("needs ids in ascending order, found ", id, " after ", ids[j - 1], " at position ", row);
-    }
-    sorted.runs.push_back({id, row, row + 1});
-  }
-  if (!ids.empty()) sorted.segments = ids.back() + 1;
+Result<SortedSegments> SortedSegmentsOf(const Tensor& ids) {
+  Result<SortedSegments> sorted = Internal("segments of ids that are no integers");
+  Dispatch(ids.dtype(), kIdTypes, [&]<class I>() { sorted = RunsOf(ids.values<I>()); });
   return sorted;
 }
 
@@ -109,12 +133,11 @@ void ReduceSegments(const SegmentKernel& kernel, const SortedSegments& segments,
   });
 }
 
-int64_t UnsortedSegments::FirstTooLarge(const void* id_data) const {
-  int64_t first = -1;
+Result<int64_t> UnsortedSegments::FirstTooLarge(const void* id_data, Workers& workers) const {
+  Result<int64_t> first = -1;
   Dispatch(id_type, kIdTypes, [&]<class I>() {
     const I* values = static_cast<const I*>(id_data);
-    const I* found = std::find_if(values, values + ids, [&](I id) { return static_cast<int64_t>(id) >= segments; });
-    if (found != values + ids) first = found - values;
+    first = kernels::FirstWhere(workers, ids, [&](int64_t i) { return static_cast<int64_t>(values[i]) >= segments; });
   });
   return first;
 }
@@ -172,14 +195,14 @@ const void* SegmentScale::Apply(std::span<const int64_t> ids, const void* rows, 
   return scratch;
 }
 
-int64_t WidenIds(DType dtype, const void* from, int64_t count, int64_t* to, int64_t limit) {
-  int64_t bad = -1;
+Result<int64_t> WidenIds(DType dtype, const void* from, int64_t count, int64_t* to, int64_t limit, Workers& workers) {
+  Result<int64_t> bad = -1;
   Dispatch(dtype, kIdTypes, [&]<class I>() {
     const I* ids = static_cast<const I*>(from);
-    for (int64_t i = count; i-- > 0;) {
+    bad = kernels::FirstWhere(workers, count, [&](int64_t i) {
       to[i] = static_cast<int64_t>(ids[i]);
-      if (to[i] < 0 || to[i] >= limit) bad = i;
-    }
+      return to[i] < 0 || to[i] >= limit;
+    });
   });
   return bad;
 }

@@ -30,9 +30,11 @@ struct SegmentRun {
 struct SortedSegments {
   std::vector<SegmentRun> runs;
   int64_t segments = 0;  // the last id and one
+  MemoryCharge charge;   // for the runs
 };
-/// invalid_argument, without a place, for an id below 0 or below the one before it.
-Result<SortedSegments> SortedSegmentsOf(std::span<const int64_t> ids);
+/// invalid_argument, without a place, for an id below 0 or below the one before it; resource_exhausted where the memory of the call that plans
+/// lacks the runs' bytes.
+Result<SortedSegments> SortedSegmentsOf(const Tensor& ids);
 
 /// Writes the output, whose rows have as many elements as those of `rows`.
 void ReduceSegments(const SegmentKernel& kernel, const SortedSegments& segments, const kernels::SegmentRows& rows, void* out,
@@ -43,8 +45,8 @@ struct UnsortedSegments {
   DType id_type = DType::kInt32;
   int64_t ids = 0, segments = 0;
 
-  /// The position of the first id that is not below `segments`, or -1.
-  int64_t FirstTooLarge(const void* id_data) const;
+  /// The position of the first id that is not below `segments`, or -1; cancelled where the run is to end.
+  Result<int64_t> FirstTooLarge(const void* id_data, Workers& workers) const;
   int64_t ScratchBytes() const { return (segments + 2 + ids) * static_cast<int64_t>(sizeof(int64_t)); }
   /// As kernels::GroupBySegment, in scratch memory of ScratchBytes(): the order, which follows the starts, or null where the run ends.
   const int64_t* Group(const void* id_data, const int64_t* values, std::byte* scratch, const Workers& workers) const;
@@ -65,7 +67,7 @@ struct SegmentScale {
   const void* Apply(std::span<const int64_t> ids, const void* rows, std::byte* scratch, Workers& workers) const;
 };
 
-/// Integers of any type as int64_t. The first that is outside [0, limit), or -1 where all are inside.
-int64_t WidenIds(DType dtype, const void* from, int64_t count, int64_t* to, int64_t limit);
+/// Integers of any type as int64_t. The first that is outside [0, limit), or -1 where all are inside; cancelled where the run is to end.
+Result<int64_t> WidenIds(DType dtype, const void* from, int64_t count, int64_t* to, int64_t limit, Workers& workers);
 
 }  // namespace weft::blocks

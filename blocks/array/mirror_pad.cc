@@ -103,6 +103,13 @@ constexpr auto Run = [](const Mirror& mirror, RunContext& ctx) {
   const std::byte* from = ctx.in<std::byte>(input).data();
   std::byte* to = ctx.out<std::byte>(output).data();
   const int64_t places = mirror.row().total(), bytes = mirror.chunk * mirror.moves->size;
+  if (mirror.chunk > ElementMoves::kLong) {
+    for (int64_t at = 0; at < mirror.framed_count / mirror.chunk && !ctx.cancelled(); ++at) {
+      const int64_t place = SourceRow(mirror, at / places) * mirror.row().size + mirror.Source(mirror.row(), at % places);
+      mirror.moves->CopyLong(from + place * bytes, to + at * bytes, mirror.chunk, ctx.workers());
+    }
+    return;
+  }
   ctx.workers().For(mirror.framed_count / mirror.chunk, 1 + 32768 / mirror.chunk, [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end;) {
       const int64_t row = at / places, first = at % places, stop = std::min(places, first + end - at);

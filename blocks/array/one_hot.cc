@@ -37,14 +37,15 @@ Result<Parameters> Plan(PlanContext& ctx) {
   return Parameters{shape.count(0, split), size, shape.count(split, shape.rank()), ctx.dtype(indices)};
 }
 
+constexpr int64_t kLongOneHotRow = 65536;  // elements: a longer one is several tasks, since one of its own would not see the end of the run
+
 // The rows of one index each, where the new axis is the last.
 template <class T, class I>
 void LastAxis(const Parameters& p, RunContext& ctx, const T& on, const T& off, T* to) {
   const auto index = ctx.in<I>(indices);
-  constexpr int64_t kLongRow = 65536;  // which is several tasks: one of its own would not see the end of the run
-  const bool long_rows = p.depth > kLongRow;
+  const bool long_rows = p.depth > kLongOneHotRow;
   if (long_rows) kernels::FillLong(ctx.workers(), to, p.outer * p.depth, off);
-  ctx.workers().For(p.outer, 1 + kLongRow / std::max<int64_t>(p.depth, 1), [&](int64_t begin, int64_t end) {
+  ctx.workers().For(p.outer, 1 + kLongOneHotRow / std::max<int64_t>(p.depth, 1), [&](int64_t begin, int64_t end) {
     if (!long_rows) std::fill(to + begin * p.depth, to + end * p.depth, off);
     for (int64_t i = begin; i < end; ++i) {
       int64_t at = static_cast<int64_t>(index[i]);
@@ -60,7 +61,9 @@ void InnerAxis(const Parameters& p, RunContext& ctx, const T& on, const T& off, 
   kernels::ForEach(ctx.workers(), p.outer * p.depth, 1 + 32768 / std::max<int64_t>(p.inner, 1), [&](int64_t row) {
     const I* from = index.data() + row / p.depth * p.inner;
     int64_t at = row % p.depth;
-    for (int64_t i = 0; i < p.inner; ++i) to[row * p.inner + i] = static_cast<int64_t>(from[i]) == at ? on : off;
+    ctx.workers().For(p.inner, kLongOneHotRow, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[row * p.inner + i] = static_cast<int64_t>(from[i]) == at ? on : off;
+    });
   });
 }
 

@@ -1,7 +1,7 @@
 // Reverse, ReverseSequence: axes walked backward, whole or as far as each row's length.
 #include "blocks/element_moves.h"
 #include "blocks/gradient_block.h"
-#include "blocks/kernels/stop_check.h"
+#include "blocks/kernels/first_where.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -71,16 +71,17 @@ Result<Lines> PlanSequence(PlanContext& ctx) {
   return lines;
 }
 
-Result<int64_t> LengthOf(const Lines& lines, const RunContext& ctx, int64_t i) {
-  const int64_t length = lines.wide_lengths ? ctx.in<int64_t>(seq_lengths)[i] : ctx.in<int32_t>(seq_lengths)[i];
-  if (length >= 0 && length <= lines.size) return length;
-  return ctx.Error(seq_lengths, "needs lengths from 0 to ", lines.size, ", found ", length, " at ", i);
+int64_t LengthOf(const Lines& lines, const RunContext& ctx, int64_t i) {
+  return lines.wide_lengths ? ctx.in<int64_t>(seq_lengths)[i] : ctx.in<int32_t>(seq_lengths)[i];
 }
 
 constexpr auto RunSequence = [](const Lines& lines, RunContext& ctx) -> Status {
-  for (int64_t i = 0; i < lines.batch; ++i) {
-    if (auto length = LengthOf(lines, ctx, i); !length.ok()) return std::move(length).status();
-  }
+  const auto is_bad = [&](int64_t i) {
+    const int64_t length = LengthOf(lines, ctx, i);
+    return length < 0 || length > lines.size;
+  };
+  WEFT_ASSIGN_OR_RETURN(const int64_t bad, kernels::FirstWhere(ctx.workers(), lines.batch, is_bad));
+  if (bad >= 0) return ctx.Error(seq_lengths, "needs lengths from 0 to ", lines.size, ", found ", LengthOf(lines, ctx, bad), " at ", bad);
   const auto out = ctx.out<std::byte>(rows_output);
   if (out.empty()) return {};
   const std::byte* from = ctx.in<std::byte>(input).data();
@@ -88,7 +89,7 @@ constexpr auto RunSequence = [](const Lines& lines, RunContext& ctx) -> Status {
   const int64_t step = lines.inner, chunk = lines.chunk;
   kernels::ForEach(ctx.workers(), lines.outer * lines.chunks(), 1 + 32768 / (lines.size * chunk), [&](int64_t line) {
     const int64_t start = line / lines.chunks() * lines.size * step + line % lines.chunks() * chunk;
-    const int64_t length = *LengthOf(lines, ctx, line / lines.repeats % lines.batch);
+    const int64_t length = LengthOf(lines, ctx, line / lines.repeats % lines.batch);
     const std::byte* source = from + start * moves.size;
     std::byte* target = out.data() + start * moves.size;
     if (length > 0) moves.rows(source + (length - 1) * step * moves.size, -step, target, step, length, chunk);

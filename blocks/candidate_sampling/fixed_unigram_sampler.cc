@@ -41,7 +41,7 @@ class FixedUnigrams final : public RandomStream {
 
  private:
   static Result<std::shared_ptr<const UnigramTable>> Make(const FixedPlan& plan, const Services& services) {
-    if (plan.file.empty()) return AtPort(unigrams, UnigramTable::FromWeights(plan.settings, plan.weights, services.budget));
+    if (plan.file.empty()) return AtPort(unigrams, UnigramTable::FromWeights(plan.settings, plan.weights, services.budget, *services.workers));
     WEFT_ASSIGN_OR_RETURN(const String lines, AtPort(vocab_file, ReadWholeFile(services, plan.file)));
     return AtPort(vocab_file, UnigramTable::FromLines(plan.settings, lines, services.budget, *services.workers));
   }

@@ -47,12 +47,14 @@ int64_t UnigramTable::Classes(const UnigramSettings& settings, int64_t weights) 
   return Reserved(settings) + (weights > first ? (weights - first - 1) / settings.shards + 1 : 0);
 }
 
-Result<std::shared_ptr<UnigramTable>> UnigramTable::Empty(const UnigramSettings& settings, const std::shared_ptr<MemoryBudget>& budget) {
+Result<std::shared_ptr<UnigramTable>> UnigramTable::Empty(const UnigramSettings& settings, const std::shared_ptr<MemoryBudget>& budget,
+                                                          const Workers& workers) {
   if (settings.range >= INT32_MAX) return InvalidArgument("needs less than 2^31 - 1, found ", settings.range).WithPort(kRangeMax.name);
   const std::shared_ptr<UnigramTable> table(new UnigramTable(budget));
   WEFT_RETURN_IF_ERROR(table->charge_.Hold(settings.range * 32));  // also what MakePicks needs
   table->weights_.reserve(static_cast<size_t>(settings.range));
-  table->weights_.resize(static_cast<size_t>(Reserved(settings)));
+  const auto clear = [&](int64_t, int64_t end) { table->weights_.resize(static_cast<size_t>(end)); };
+  if (!kernels::ForTiles(workers, Reserved(settings), kernels::kItemsBetweenLooks, clear)) return kernels::RunStopped();
   return table;
 }
 
@@ -71,33 +73,34 @@ Status UnigramTable::Add(const UnigramSettings& settings, float weight) {
   return {};
 }
 
-Status UnigramTable::Finish(const UnigramSettings& settings) {
+Status UnigramTable::Finish(const UnigramSettings& settings, const Workers& workers) {
   if (static_cast<int64_t>(weights_.size()) != settings.range) {
     return InvalidArgument("needs the number of classes of the shard, ", weights_.size(), ", found ", settings.range)
         .WithPort(kRangeMax.name);
   }
   if (drawable_ == 0 || std::isinf(total_)) return InvalidArgument("needs weights with a finite sum above 0, found ", total_);
-  MakePicks();
-  WEFT_RETURN_IF_ERROR(charge_.Hold(settings.range * 12));
-  return {};
+  WEFT_RETURN_IF_ERROR(MakePicks(workers));
+  return charge_.Hold(settings.range * 12);
 }
 
 /// Classes of less than the mean probability are each filled up by one of more.
-void UnigramTable::MakePicks() {
+Status UnigramTable::MakePicks(const Workers& workers) {
   const size_t count = weights_.size();
+  kernels::StopCheck stop(workers);
   double sum = 0;
-  for (float weight : weights_) sum += static_cast<double>(weight);
-  std::vector<double> parts(count);  // of the mean
+  for (size_t i = 0; i < count && !stop(); ++i) sum += static_cast<double>(weights_[i]);
+  std::vector<double> parts;  // of the mean
   std::vector<int32_t> high, low;
+  parts.reserve(count);
   high.reserve(count);
   low.reserve(count);
-  for (size_t i = 0; i < count; ++i) {
-    parts[i] = static_cast<double>(weights_[i] * static_cast<float>(count)) / sum;
+  picks_.reserve(count);
+  for (size_t i = 0; i < count && !stop(4); ++i) {
+    parts.push_back(static_cast<double>(weights_[i] * static_cast<float>(count)) / sum);
     (parts[i] < 1.0 ? low : high).push_back(static_cast<int32_t>(i));
+    picks_.push_back({1, static_cast<int32_t>(i)});
   }
-  picks_.assign(count, Pick{1, -1});
-  for (size_t i = 0; i < count; ++i) picks_[i].other = static_cast<int32_t>(i);
-  while (!high.empty() && !low.empty()) {
+  while (!high.empty() && !low.empty() && !stop(4)) {
     const int32_t less = low.back(), more = high.back();
     low.pop_back();
     high.pop_back();
@@ -106,22 +109,25 @@ void UnigramTable::MakePicks() {
     rest -= 1.0 - parts[static_cast<size_t>(less)];
     (rest < 1.0 ? low : high).push_back(more);
   }
+  return stop(0) ? kernels::RunStopped() : Status();
 }
 
 Result<std::shared_ptr<const UnigramTable>> UnigramTable::FromWeights(const UnigramSettings& settings, std::span<const float> weights,
-                                                                      const std::shared_ptr<MemoryBudget>& budget) {
-  WEFT_ASSIGN_OR_RETURN(const std::shared_ptr<UnigramTable> table, Empty(settings, budget));
+                                                                      const std::shared_ptr<MemoryBudget>& budget, const Workers& workers) {
+  WEFT_ASSIGN_OR_RETURN(const std::shared_ptr<UnigramTable> table, Empty(settings, budget, workers));
   ShardCount count(settings);
+  kernels::StopCheck stop(workers);
   for (float weight : weights) {
+    if (stop(32)) return kernels::RunStopped();
     if (count.Next()) WEFT_RETURN_IF_ERROR(table->Add(settings, weight));
   }
-  WEFT_RETURN_IF_ERROR(table->Finish(settings));
+  WEFT_RETURN_IF_ERROR(table->Finish(settings, workers));
   return std::shared_ptr<const UnigramTable>(table);
 }
 
 Result<std::shared_ptr<const UnigramTable>> UnigramTable::FromLines(const UnigramSettings& settings, std::string_view lines,
                                                                     const std::shared_ptr<MemoryBudget>& budget, const Workers& workers) {
-  WEFT_ASSIGN_OR_RETURN(const std::shared_ptr<UnigramTable> table, Empty(settings, budget));
+  WEFT_ASSIGN_OR_RETURN(const std::shared_ptr<UnigramTable> table, Empty(settings, budget, workers));
   ShardCount count(settings);
   kernels::StopCheck stop(workers);
   while (!lines.empty()) {
@@ -133,7 +139,7 @@ Result<std::shared_ptr<const UnigramTable>> UnigramTable::FromLines(const Unigra
     WEFT_ASSIGN_OR_RETURN(const float weight, WeightOf(line));
     WEFT_RETURN_IF_ERROR(table->Add(settings, weight));
   }
-  WEFT_RETURN_IF_ERROR(table->Finish(settings));
+  WEFT_RETURN_IF_ERROR(table->Finish(settings, workers));
   return std::shared_ptr<const UnigramTable>(table);
 }
 

@@ -21,9 +21,9 @@ struct UnigramSettings {
 class UnigramTable {
  public:
   /// From weights; from the lines of a file, whose last field (after a comma) is the weight. Memory counts in `budget`. invalid_argument
-  /// for weights that are none, where they are not as many as the classes, and where all are 0.
+  /// for weights that are none, where they are not as many as the classes, and where all are 0; cancelled where the run is to end.
   static Result<std::shared_ptr<const UnigramTable>> FromWeights(const UnigramSettings& settings, std::span<const float> weights,
-                                                                 const std::shared_ptr<MemoryBudget>& budget);
+                                                                 const std::shared_ptr<MemoryBudget>& budget, const Workers& workers);
   /// How many of the reserved classes are the shard's: to be at most the range.
   static int64_t Reserved(const UnigramSettings& settings);
   /// How many classes a table of so many weights has.
@@ -46,11 +46,12 @@ class UnigramTable {
     int32_t other;
   };
   explicit UnigramTable(std::shared_ptr<MemoryBudget> budget) : charge_(std::move(budget)) {}
-  /// Takes memory for the classes.
-  static Result<std::shared_ptr<UnigramTable>> Empty(const UnigramSettings& settings, const std::shared_ptr<MemoryBudget>& budget);
+  /// Takes memory for the classes; the reserved ones are there.
+  static Result<std::shared_ptr<UnigramTable>> Empty(const UnigramSettings& settings, const std::shared_ptr<MemoryBudget>& budget,
+                                                     const Workers& workers);
   Status Add(const UnigramSettings& settings, float weight);
-  Status Finish(const UnigramSettings& settings);
-  void MakePicks();
+  Status Finish(const UnigramSettings& settings, const Workers& workers);
+  Status MakePicks(const Workers& workers);
 
   MemoryCharge charge_;
   std::vector<float> weights_;

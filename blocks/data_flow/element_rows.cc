@@ -28,6 +28,9 @@ bool CopyRow(DType dtype, const std::byte* from, void* to, int64_t count, kernel
 // little alive.
 constexpr int64_t kSharedBytes = 64, kRowsOfBuffer = 256;
 
+// Of a row, beside its elements: the tensor, and its part of the element that holds it. Rows without elements have them, too.
+constexpr auto kRowBytes = static_cast<int64_t>(sizeof(Tensor) + sizeof(QueueElement) + 2 * sizeof(void*));
+
 /// Gives the elements from `first` on, those that have just been added, their rows of a component.
 Status CutComponent(const Tensor& component, int64_t first, std::vector<QueueElement>& elements, const std::shared_ptr<MemoryBudget>& budget,
                     kernels::StopCheck& stop) {
@@ -39,7 +42,7 @@ Status CutComponent(const Tensor& component, int64_t first, std::vector<QueueEle
   const auto* from = static_cast<const std::byte*>(component.data());
   for (; first < end; first += together) {
     const int64_t count = std::min(together, end - first);
-    WEFT_ASSIGN_OR_RETURN(Tensor buffer, Tensor::Allocate(dtype, Shape{count * row.count()}, budget));
+    WEFT_ASSIGN_OR_RETURN(Tensor buffer, Tensor::Allocate(dtype, Shape{count * row.count()}, budget, count * kRowBytes));
     if (!CopyRow(dtype, from + first * row_bytes, buffer.data(), count * row.count(), stop)) return kernels::RunStopped();
     auto* to = static_cast<std::byte*>(buffer.data());
     for (int64_t i = 0; i < count; ++i) {
@@ -111,12 +114,12 @@ Result<Tensor> JoinRows(std::span<const QueueElement> elements, size_t k, const 
 Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, const std::shared_ptr<MemoryBudget>& budget,
                                           const Workers& workers) {
   const int64_t rows = components.empty() ? 0 : components[0].shape()[0];
-  // Rows without elements are tensors, too.
-  const auto row_cost = static_cast<int64_t>(sizeof(QueueElement) + components.size() * sizeof(Tensor));
-  const std::optional<int64_t> cost = CheckedMultiply(rows, row_cost);
+  constexpr auto kListed = static_cast<int64_t>(sizeof(QueueElement));  // in the list that they leave in
+  const std::optional<int64_t> cost = CheckedMultiply(rows, kListed + std::ssize(components) * kRowBytes);
   if (!cost) return ResourceExhausted("needs memory for ", rows, " elements, more than any machine has");
   MemoryCharge room(budget);
-  WEFT_RETURN_IF_ERROR(room.Hold(*cost));
+  WEFT_RETURN_IF_ERROR(room.Hold(*cost));  // before any is made
+  room.Resize(rows * kListed);             // each row counts with its elements
   std::vector<QueueElement> elements;
   const DiscardAtEnd discard(elements);
   elements.reserve(static_cast<size_t>(rows));

@@ -157,12 +157,11 @@ Result<Tensor> SparseAccumulator::Pairs(std::span<const int64_t> added, const Se
 }
 
 template <class T>
-void AddRow(const T* a, const T* b, T* to, int64_t size) {
-  if (a == nullptr || b == nullptr) {
-    std::copy_n(a == nullptr ? b : a, size, to);
-  } else {
-    for (int64_t i = 0; i < size; ++i) to[i] = a[i] + b[i];
-  }
+void AddRow(const T* a, const T* b, T* to, int64_t size, Workers& workers) {
+  if (a == nullptr || b == nullptr) return kernels::CopyLong(workers, a == nullptr ? b : a, to, size);
+  workers.For(size, kGrain, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = a[i] + b[i];
+  });
 }
 
 Result<Rows> SparseAccumulator::Joined(const Gradient& gradient, const Services& services) const {
@@ -177,12 +176,12 @@ Result<Rows> SparseAccumulator::Joined(const Gradient& gradient, const Services&
     int64_t *index = rows.indices.values<int64_t>().data(), *count = rows.counts.values<int64_t>().data();
     T* after = rows.values.values<T>().data();
     const auto old_index = sum_.indices.values<int64_t>(), old_count = sum_.counts.values<int64_t>();
-    services.workers->For(joined, RowGrain(size), [=](int64_t begin, int64_t end) {
+    services.workers->For(joined, RowGrain(size), [=, &workers = *services.workers](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const int64_t a = pair[2 * r], b = pair[2 * r + 1];
         index[r] = a >= 0 ? old_index[static_cast<size_t>(a)] : gradient.indices[static_cast<size_t>(b)];
         count[r] = (a >= 0 ? old_count[static_cast<size_t>(a)] : 0) + (b >= 0 ? 1 : 0);
-        AddRow(a >= 0 ? before + a * size : nullptr, b >= 0 ? added + b * size : nullptr, after + r * size, size);
+        AddRow(a >= 0 ? before + a * size : nullptr, b >= 0 ? added + b * size : nullptr, after + r * size, size, workers);
       }
     });
   });
@@ -213,10 +212,12 @@ Result<Rows> SparseAccumulator::TakeReduced(int64_t required, const Services& se
   Dispatch(spec().dtype, kAccumulated, [&]<class T>() {
     T* row = taken.values.values<T>().data();
     const int64_t* count = taken.counts.values<int64_t>().data();
-    services.workers->For(taken.indices.count(), RowGrain(size), [=](int64_t begin, int64_t end) {
+    services.workers->For(taken.indices.count(), RowGrain(size), [=, &workers = *services.workers](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const T divisor = static_cast<T>(static_cast<double>(count[r]));
-        for (int64_t i = r * size; i < (r + 1) * size; ++i) row[i] = row[i] / divisor;
+        workers.For(size, kGrain, [=, values = row + r * size](int64_t first, int64_t last) {
+          for (int64_t i = first; i < last; ++i) values[i] = values[i] / divisor;
+        });
       }
     });
   });

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "blocks/kernels/stop_check.h"
+
 namespace weft::blocks {
 namespace {
 
@@ -14,32 +16,32 @@ constexpr size_t kBufferBytes = 256 * 1024;
 /// Gives out what is in the buffer, and has a subclass fill it.
 class BufferedStream : public ByteStream {
  public:
-  Result<bool> Read(int64_t count, std::string& to) override {
-    return Take(count, [&](std::string_view bytes) { to.append(bytes); });
+  Result<bool> Read(int64_t count, std::string& to, const Workers* workers) override {
+    return Take(count, workers, [&](std::string_view bytes) { to.append(bytes); });
   }
-  Result<bool> Skip(int64_t count) override {
-    return Take(count, [](std::string_view) {});
+  Result<bool> Skip(int64_t& count, const Workers* workers) override {
+    return Take(count, workers, [](std::string_view) {});
   }
-  Result<std::string_view> Peek() override {
-    if (begin_ == end_) WEFT_RETURN_IF_ERROR(Refill());
+  Result<std::string_view> Peek(const Workers* workers) override {
+    if (begin_ == end_) WEFT_RETURN_IF_ERROR(Refill(workers));
     return std::string_view(buffer_.data() + begin_, end_ - begin_);
   }
 
  protected:
   /// Puts at least one byte into `buffer` (of kBufferBytes, empty at the call) and says how many; 0 at the end.
-  virtual Result<size_t> Fill(std::span<char> buffer) = 0;
+  virtual Result<size_t> Fill(std::span<char> buffer, const Workers* workers) = 0;
   int64_t buffered() const { return static_cast<int64_t>(end_ - begin_); }
   void DropBuffered() { begin_ = end_; }
 
  private:
-  Status Refill() {
+  Status Refill(const Workers* workers) {
     begin_ = end_ = 0;
-    WEFT_ASSIGN_OR_RETURN(end_, Fill(buffer_));
+    WEFT_ASSIGN_OR_RETURN(end_, Fill(buffer_, workers));
     return {};
   }
-  Result<bool> Take(int64_t count, auto&& use) {
+  Result<bool> Take(int64_t& count, const Workers* workers, auto&& use) {
     while (count > 0) {
-      if (begin_ == end_) WEFT_RETURN_IF_ERROR(Refill());
+      if (begin_ == end_) WEFT_RETURN_IF_ERROR(Refill(workers));
       if (end_ == 0) return false;
       const size_t part = static_cast<size_t>(std::min(count, buffered()));
       use(std::string_view(buffer_.data() + begin_, part));
@@ -57,21 +59,21 @@ class PlainStream final : public BufferedStream {
  public:
   explicit PlainStream(InputFile file) : file_(std::move(file)) {}
 
-  Result<bool> Read(int64_t count, std::string& to) override {
+  Result<bool> Read(int64_t count, std::string& to, const Workers* workers) override {
     if (count > buffered() + Left()) return false;
-    return BufferedStream::Read(count, to);
+    return BufferedStream::Read(count, to, workers);
   }
-  Result<bool> Skip(int64_t count) override {
-    if (count <= buffered()) return BufferedStream::Skip(count);
+  Result<bool> Skip(int64_t& count, const Workers* workers) override {
+    if (count <= buffered()) return BufferedStream::Skip(count, workers);
     count -= buffered();
     DropBuffered();
     if (count > Left()) return false;
-    offset_ += static_cast<uint64_t>(count);
+    offset_ += static_cast<uint64_t>(std::exchange(count, 0));
     return true;
   }
 
  protected:
-  Result<size_t> Fill(std::span<char> buffer) override {
+  Result<size_t> Fill(std::span<char> buffer, const Workers* /*workers*/) override {
     const auto part = static_cast<size_t>(std::min<int64_t>(Left(), static_cast<int64_t>(buffer.size())));
     WEFT_RETURN_IF_ERROR(file_.ReadAt(offset_, buffer.first(part)));
     offset_ += part;
@@ -97,11 +99,12 @@ class InflatingStream final : public BufferedStream {
   }
 
  protected:
-  Result<size_t> Fill(std::span<char> buffer) override {
+  Result<size_t> Fill(std::span<char> buffer, const Workers* workers) override {
     state_.next_out = reinterpret_cast<Bytef*>(buffer.data());
     state_.avail_out = static_cast<uInt>(buffer.size());
     while (!ended_ && state_.avail_out == buffer.size()) {
       WEFT_RETURN_IF_ERROR(damage_);
+      if (IsStopped(workers)) return kernels::RunStopped();
       if (state_.avail_in == 0) WEFT_RETURN_IF_ERROR(FillInput());
       if (state_.avail_in == 0) break;  // a file that was cut ends where it was cut
       const int code = inflate(&state_, Z_NO_FLUSH);
@@ -149,9 +152,10 @@ class SnappyStream final : public BufferedStream {
   explicit SnappyStream(InputFile file) : file_(std::move(file)) {}
 
  protected:
-  Result<size_t> Fill(std::span<char> buffer) override {
+  Result<size_t> Fill(std::span<char> buffer, const Workers* workers) override {
     size_t size = 0;
     while (size == 0) {
+      if (IsStopped(workers)) return kernels::RunStopped();
       char head[4];
       if (Left() == 0) return size_t{0};
       if (Left() < sizeof head) return Damaged("the end of the file in a block");

@@ -13,16 +13,17 @@ namespace weft::blocks {
 /// kSnappy: blocks of Snappy, each after its size (4 bytes, the highest first), as TensorFlow writes them.
 enum class Encoding : uint8_t { kPlain, kZlib, kGzip, kSnappy };
 
-/// Bytes come from the front. Not thread-safe.
+/// Bytes come from the front. Not thread-safe. All calls are cancelled where the run of `workers`, which may be null, is to end: a short
+/// compressed file may have many blocks without a byte. What was read counts on then.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
   /// Appends `count` bytes. False, with fewer or none appended, where the stream ends before; data_loss where it is damaged.
-  virtual Result<bool> Read(int64_t count, std::string& to) = 0;
-  /// Drops `count` bytes; false where the stream ends before.
-  virtual Result<bool> Skip(int64_t count) = 0;
+  virtual Result<bool> Read(int64_t count, std::string& to, const Workers* workers) = 0;
+  /// Drops `count` bytes; false where the stream ends before. `count` becomes what is still to be dropped, also where this fails.
+  virtual Result<bool> Skip(int64_t& count, const Workers* workers) = 0;
   /// Some bytes at the front, which stay there; none at the end. Valid until the next call.
-  virtual Result<std::string_view> Peek() = 0;
+  virtual Result<std::string_view> Peek(const Workers* workers) = 0;
 };
 
 /// The bytes of a file, expanded where it is compressed. resource_exhausted without memory to expand it.

@@ -28,7 +28,7 @@ Result<bool> ByteWindow::Fill(ByteStream& stream, int64_t count, const Services&
     std::string& last = pieces_.back();
     const auto before = static_cast<int64_t>(last.size()), part = std::min(count - size_, kPieceBytes - before);
     WEFT_RETURN_IF_ERROR(Grow(part));
-    const Result<bool> found = stream.Read(part, last);
+    const Result<bool> found = stream.Read(part, last, services.workers);
     size_ += static_cast<int64_t>(last.size()) - before;
     if (!found.ok() || !*found) return found;
   }

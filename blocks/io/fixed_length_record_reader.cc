@@ -73,9 +73,10 @@ class FixedLengthSource final : public PlacedSource {
     for (bool first = true; before_next_ > 0; first = false) {
       if (!first && IsStopped(services)) return kernels::RunStopped();
       const int64_t part = std::min(before_next_, ByteWindow::kPieceBytes);
-      WEFT_ASSIGN_OR_RETURN(const bool found, stream_->Skip(part));
-      if (!found) return false;
-      before_next_ -= part;
+      int64_t left = part;
+      const Result<bool> found = stream_->Skip(left, services.workers);
+      before_next_ -= part - left;
+      if (!found.ok() || !*found) return found;
     }
     return true;
   }

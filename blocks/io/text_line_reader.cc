@@ -64,14 +64,15 @@ class TextLineSource final : public PlacedSource {
   /// was read of it counts on where this fails.
   Result<bool> ToLineEnd(bool keep, const Services& services) {
     while (!at_line_end_) {
-      WEFT_ASSIGN_OR_RETURN(const std::string_view ahead, stream_->Peek());
+      WEFT_ASSIGN_OR_RETURN(const std::string_view ahead, stream_->Peek(services.workers));
       if (ahead.empty()) return line_.size() + dropped_ > ends_in_return_;
       const size_t end = std::min(ahead.find('\n'), ahead.size());
       const bool at_line_end = end < ahead.size(), in_return = end > 0 ? ahead[end - 1] == '\r' : ends_in_return_;
       const auto part = static_cast<int64_t>(end);
       if (keep) WEFT_RETURN_IF_ERROR(line_.Fill(*stream_, line_.size() + part, services).status());
       else dropped_ += part;
-      WEFT_RETURN_IF_ERROR(stream_->Skip((keep ? 0 : part) + at_line_end).status());
+      int64_t rest = (keep ? 0 : part) + at_line_end;
+      WEFT_RETURN_IF_ERROR(stream_->Skip(rest, services.workers).status());
       ends_in_return_ = in_return;
       at_line_end_ = at_line_end;
       if (!at_line_end && IsStopped(services)) return kernels::RunStopped();

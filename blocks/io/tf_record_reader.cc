@@ -39,7 +39,7 @@ class TFRecordSource final : public PlacedSource {
 
   Result<bool> Next(FileRecord& record, const Services& services) override {
     if (ahead_.size() == 0) {
-      WEFT_ASSIGN_OR_RETURN(const std::string_view at_hand, stream_->Peek());
+      WEFT_ASSIGN_OR_RETURN(const std::string_view at_hand, stream_->Peek(services.workers));
       if (at_hand.empty()) return false;
       WEFT_ASSIGN_OR_RETURN(const bool taken, TakeAtHand(at_hand, record, services));
       if (taken) return true;
@@ -65,7 +65,7 @@ class TFRecordSource final : public PlacedSource {
   std::unique_ptr<PlacedSource> Fresh() const override { return std::make_unique<TFRecordSource>(encoding_); }
   Result<bool> GoTo(int64_t place) override {
     place_ = place;
-    return stream_->Skip(place);
+    return stream_->Skip(place, nullptr);
   }
 
   Status Damaged(std::string_view what) const {
@@ -107,7 +107,8 @@ class TFRecordSource final : public PlacedSource {
     WEFT_RETURN_IF_ERROR(Check(data, bytes.substr(static_cast<size_t>(kHeadBytes + size), kChecksumBytes), services));
     WEFT_ASSIGN_OR_RETURN(String value, String::Uninitialized(data.size(), services.budget));
     std::copy(data.begin(), data.end(), value.mutable_data());
-    WEFT_RETURN_IF_ERROR(stream_->Skip(kHeadBytes + size + kChecksumBytes).status());
+    int64_t taken = kHeadBytes + size + kChecksumBytes;
+    WEFT_RETURN_IF_ERROR(stream_->Skip(taken, services.workers).status());
     Give(std::move(value), record);
     return true;
   }

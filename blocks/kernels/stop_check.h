@@ -63,6 +63,18 @@ void FillLong(Workers& workers, T* to, int64_t n, const T& value) {
   workers.For(n, int64_t{1} << 18, [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, value); });
 }
 
+/// Fills n elements on this thread, until the run is to end.
+template <class T>
+void FillUntilStopped(StopCheck& stop, T* to, int64_t n, const T& value) {
+  constexpr int64_t kTogether = 8;  // that are filled in the time of one item
+  while (n > 0) {
+    const int64_t count = std::min(n, kItemsBetweenLooks);
+    if (stop(count / kTogether)) return;
+    std::fill_n(to, count, value);
+    to += count, n -= count;
+  }
+}
+
 /// What a block returns that left for a StopCheck or ForTiles and has no output to give.
 inline Status RunStopped() { return Cancelled("the run was cancelled"); }
 

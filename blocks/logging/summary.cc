@@ -6,7 +6,6 @@
 #include "blocks/limits.h"
 #include "blocks/logging/histogram.h"
 #include "blocks/protobuf/tensor_message.h"
-#include "blocks/protobuf/tensor_values.h"
 #include "blocks/protobuf/wire.h"
 #include "weft/block/block.h"
 #include "weft/block/named_bind.h"
@@ -14,10 +13,8 @@
 namespace weft::blocks {
 namespace {
 
+using protobuf::BytesFieldSize;
 using protobuf::FieldReader;
-using protobuf::PutBytesField;
-using protobuf::PutVarint;
-using protobuf::PutVarintField;
 using protobuf::WireType;
 
 constexpr Out<0> summary{"summary", "DT_STRING", "a scalar: a Summary message"};
@@ -26,12 +23,45 @@ constexpr Out<0> summary{"summary", "DT_STRING", "a scalar: a Summary message"};
 constexpr uint32_t kValue = 1;                                             // Summary
 constexpr uint32_t kTag = 1, kSimple = 2, kHistogram = 5, kNode = 7, kTensor = 8;  // Summary.Value
 
-/// A text that may be empty, which messages leave out.
-void PutText(std::string& out, uint32_t field, std::string_view text) {
-  if (!text.empty()) PutBytesField(out, field, text);
-}
+/// Writes the summary, whose size is known, within the memory of the page.
+class SummaryWriter {
+ public:
+  static Result<SummaryWriter> Make(RunContext& ctx, uint64_t size, kernels::StopCheck& stop) {
+    WEFT_ASSIGN_OR_RETURN(StringWriter text, StringWriter::Make(size, ctx.budget(), stop));
+    return SummaryWriter(std::move(text));
+  }
+  /// What comes before so many bytes of a field.
+  void PutHead(uint32_t field, uint64_t size) {
+    small_.clear();
+    protobuf::PutBytesHead(small_, field, size);
+    text_.Put(small_);
+  }
+  void PutBytes(uint32_t field, std::string_view bytes) {
+    PutHead(field, bytes.size());
+    text_.Put(bytes);
+  }
+  /// A text that may be empty, which messages leave out.
+  void PutText(uint32_t field, std::string_view text) {
+    if (!text.empty()) PutBytes(field, text);
+  }
+  void PutFloat(uint32_t field, float value) {
+    small_.clear();
+    protobuf::PutVarint(small_, field << 3 | static_cast<uint32_t>(WireType::kFixed32));
+    protobuf::PutFixed(small_, value);
+    text_.Put(small_);
+  }
+  StringWriter& text() { return text_; }
+  void Emit(RunContext& ctx) { ctx.out<String>(summary)[0] = text_.Take(); }
 
-void Emit(RunContext& ctx, std::string message) { ctx.out<String>(summary)[0] = std::move(message); }
+ private:
+  explicit SummaryWriter(StringWriter text) : text_(std::move(text)) {}
+
+  StringWriter text_;
+  std::string small_;
+};
+
+/// Bytes that PutText appends.
+uint64_t TextSize(uint32_t field, std::string_view text) { return text.empty() ? 0 : BytesFieldSize(field, text.size()); }
 
 namespace scalar {
 
@@ -40,18 +70,25 @@ constexpr In<1> values{"values", "T", "the shape of tags: the values"};
 
 Status Plan(PlanContext& ctx) { return CheckSameShape(ctx, values, tags); }
 
-constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
+uint64_t ValueSize(std::string_view tag) { return TextSize(kTag, tag) + 1 + sizeof(float); }
+
+constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) -> Status {
   const auto names = ctx.in<String>(tags);
   const auto numbers = ctx.in<T>(values);
-  std::string message, value;
-  for (size_t i = 0; i < names.size(); ++i) {
-    value.clear();
-    PutText(value, kTag, names[i]);
-    PutVarint(value, kSimple << 3 | static_cast<uint32_t>(WireType::kFixed32));
-    protobuf::PutFixed(value, static_cast<float>(numbers[i]));
-    PutBytesField(message, kValue, value);
+  kernels::StopCheck stop(ctx.workers());
+  uint64_t size = 0;
+  for (const String& name : names) {
+    if (stop()) return kernels::RunStopped();
+    size += BytesFieldSize(kValue, ValueSize(name));
   }
-  Emit(ctx, std::move(message));
+  WEFT_ASSIGN_OR_RETURN(SummaryWriter message, SummaryWriter::Make(ctx, size, stop));
+  for (size_t i = 0; i < names.size() && !stop(8); ++i) {
+    message.PutHead(kValue, ValueSize(names[i]));
+    message.PutText(kTag, names[i]);
+    message.PutFloat(kSimple, static_cast<float>(numbers[i]));
+  }
+  message.Emit(ctx);
+  return {};
 };
 
 }  // namespace scalar
@@ -72,11 +109,14 @@ constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) -> Status
     if (!std::isfinite(number)) return ctx.Error(values, "needs finite values, found ", number);
     histogram.Add(number);
   }
-  std::string value, message;
-  PutText(value, kTag, ctx.in<String>(tag)[0]);
-  PutBytesField(value, kHistogram, histogram.Message());
-  PutBytesField(message, kValue, value);
-  Emit(ctx, std::move(message));
+  const std::string_view name = ctx.in<String>(tag)[0];
+  const std::string buckets = histogram.Message();
+  const uint64_t size = TextSize(kTag, name) + BytesFieldSize(kHistogram, buckets.size());
+  WEFT_ASSIGN_OR_RETURN(SummaryWriter message, SummaryWriter::Make(ctx, BytesFieldSize(kValue, size), stop));
+  message.PutHead(kValue, size);
+  message.PutText(kTag, name);
+  message.PutBytes(kHistogram, buckets);
+  message.Emit(ctx);
   return {};
 };
 
@@ -102,30 +142,60 @@ bool TakeTag(std::string_view value, std::string_view& tag) {
   return field.ok();
 }
 
-/// Appends the values of one message; a tag may come once in all messages.
-Status Append(std::string_view from, std::unordered_set<std::string_view>& seen, std::string& message, kernels::StopCheck& stop) {
-  FieldReader field(from);
-  while (field.Next()) {
-    if (stop(64)) return kernels::RunStopped();
-    if (!field.Is(kValue, WireType::kBytes)) continue;
-    std::string_view tag;
-    if (!TakeTag(field.bytes(), tag)) return InvalidArgument("needs Summary messages, found one with a damaged value");
-    if (!tag.empty() && !seen.insert(tag).second) return InvalidArgument("needs tags that differ, found '", tag, "' twice");
-    PutBytesField(message, kValue, field.bytes());
+/// The tags of all messages, which must differ, and what their values need together. The tags' table counts in a budget.
+class MergedValues {
+ public:
+  explicit MergedValues(const std::shared_ptr<MemoryBudget>& budget) : charge_(budget) {}
+  Status Add(std::string_view message, kernels::StopCheck& stop) {
+    FieldReader field(message);
+    while (field.Next()) {
+      if (stop(64)) return kernels::RunStopped();
+      if (!field.Is(kValue, WireType::kBytes)) continue;
+      std::string_view tag;
+      if (!TakeTag(field.bytes(), tag)) return InvalidArgument("needs Summary messages, found one with a damaged value");
+      if (!tag.empty()) WEFT_RETURN_IF_ERROR(AddTag(tag));
+      size_ += BytesFieldSize(kValue, field.bytes().size());
+    }
+    return field.ok() ? Status() : InvalidArgument("needs Summary messages, found a string that is none");
   }
-  return field.ok() ? Status() : InvalidArgument("needs Summary messages, found a string that is none");
+  uint64_t size() const { return size_; }
+
+ private:
+  Status AddTag(std::string_view tag) {
+    constexpr size_t kTagBytes = 64, kAtOnce = 1024;
+    if (seen_.size() % kAtOnce == kAtOnce - 1) {
+      WEFT_RETURN_IF_ERROR(charge_.Hold(static_cast<int64_t>((seen_.size() + kAtOnce) * kTagBytes)));
+    }
+    return seen_.insert(tag).second ? Status() : InvalidArgument("needs tags that differ, found '", tag, "' twice");
+  }
+
+  std::unordered_set<std::string_view> seen_;
+  MemoryCharge charge_;
+  uint64_t size_ = 0;
+};
+
+/// Calls use(message), a Status, for all of the inputs.
+Status ForMessages(RunContext& ctx, const auto& use) {
+  for (int k = 0; k < ctx.count(inputs); ++k) {
+    for (const String& message : ctx.in<String>(inputs, k)) {
+      if (Status status = use(message); !status.ok()) return std::move(status).WithPort(inputs.name);
+    }
+  }
+  return {};
 }
 
 constexpr auto Run = [](const NoParameters&, RunContext& ctx) -> Status {
-  std::string message;
-  std::unordered_set<std::string_view> seen;
+  MergedValues values(ctx.budget());
   kernels::StopCheck stop(ctx.workers());
-  for (int k = 0; k < ctx.count(inputs); ++k) {
-    for (const String& from : ctx.in<String>(inputs, k)) {
-      if (Status status = Append(from, seen, message, stop); !status.ok()) return std::move(status).WithPort(inputs.name);
+  WEFT_RETURN_IF_ERROR(ForMessages(ctx, [&](std::string_view from) { return values.Add(from, stop); }));
+  WEFT_ASSIGN_OR_RETURN(SummaryWriter merged, SummaryWriter::Make(ctx, values.size(), stop));
+  WEFT_RETURN_IF_ERROR(ForMessages(ctx, [&](std::string_view from) -> Status {
+    for (FieldReader field(from); field.Next() && !stop(64);) {
+      if (field.Is(kValue, WireType::kBytes)) merged.PutBytes(kValue, field.bytes());
     }
-  }
-  Emit(ctx, std::move(message));
+    return {};
+  }));
+  merged.Emit(ctx);
   return {};
 };
 
@@ -148,29 +218,20 @@ class BlockName : public Resource {
 
 Result<DType> Plan(PlanContext& ctx) { return ctx.dtype(tensor); }
 
-/// A field of many bytes, until the run is to end.
-void PutLong(std::string& out, uint32_t field, std::string_view bytes, const RunContext& ctx) {
-  constexpr int64_t kPiece = int64_t{1} << 22;
-  out.reserve(out.size() + bytes.size() + 16);
-  protobuf::PutBytesHead(out, field, bytes.size());
-  kernels::ForTiles(ctx.workers(), static_cast<int64_t>(bytes.size()), kPiece, [&](int64_t begin, int64_t end) {
-    out.append(bytes.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
-  });
-}
-
-constexpr auto Run = [](const DType& dtype, RunContext& ctx) {
-  const auto elements = ctx.in<std::byte>(tensor);
-  std::string proto, value, message;
-  if (dtype == DType::kString) {  // one by one in a field of their own
-    protobuf::PutTensorHead(proto, dtype, ctx.shape(tensor));
-    protobuf::PutValues(proto, dtype, elements.data(), static_cast<int64_t>(elements.size()), &ctx.workers());
-  } else {
-    protobuf::PutTensor(proto, dtype, ctx.shape(tensor), elements.data(), ctx.workers());
-  }
-  PutText(value, kNode, ctx.state<BlockName>().id);
-  PutLong(value, kTensor, proto, ctx);
-  PutLong(message, kValue, value, ctx);
-  Emit(ctx, std::move(message));
+constexpr auto Run = [](const DType& dtype, RunContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(const protobuf::TensorMessage proto,
+                        protobuf::TensorMessage::Make(dtype, ctx.shape(tensor), ctx.in<std::byte>(tensor).data(), ctx.workers(),
+                                                      protobuf::StringsAs::kFields));
+  const std::string_view node = ctx.state<BlockName>().id;
+  const uint64_t size = TextSize(kNode, node) + BytesFieldSize(kTensor, proto.size());
+  kernels::StopCheck stop(ctx.workers());
+  WEFT_ASSIGN_OR_RETURN(SummaryWriter message, SummaryWriter::Make(ctx, BytesFieldSize(kValue, size), stop));
+  message.PutHead(kValue, size);
+  message.PutText(kNode, node);
+  message.PutHead(kTensor, proto.size());
+  proto.WriteTo(message.text());
+  message.Emit(ctx);
+  return {};
 };
 
 constexpr auto Bind = [](const DType&, BindContext& ctx) {

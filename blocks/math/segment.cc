@@ -22,7 +22,7 @@ struct RowNumbers {
   int64_t count = 0, rows = 0;  // how many there are, and each is below `rows`
 
   Status Read(RunContext& ctx, const InputPort auto& port, const char* of, int64_t* to) const {
-    const int64_t bad = WidenIds(dtype, ctx.in<std::byte>(port).data(), count, to, rows);
+    WEFT_ASSIGN_OR_RETURN(const int64_t bad, WidenIds(dtype, ctx.in<std::byte>(port).data(), count, to, rows, ctx.workers()));
     return bad < 0 ? Status() : ctx.Error(port, "needs rows of ", of, ", 0 to ", rows - 1, ", found ", to[bad], " at position ", bad);
   }
 };
@@ -52,7 +52,7 @@ std::vector<int64_t> WithRows(const Shape& shape, int64_t rows) {
 
 Result<Parameters> PlanSorted(PlanContext& ctx, SegmentOp op, const InputPort auto& ids) {
   const Shape& shape = ctx.shape(data);
-  WEFT_ASSIGN_OR_RETURN(SortedSegments sorted, AtPort(ids, SortedSegmentsOf(ctx.ints(ids))));
+  WEFT_ASSIGN_OR_RETURN(SortedSegments sorted, AtPort(ids, SortedSegmentsOf(ctx.value(ids))));
   const int64_t segments = sorted.segments;
   WEFT_RETURN_IF_ERROR(ctx.set_checked(output, WithRows(shape, segments), ids));
   const int64_t inner = ctx.planned().outputs[0].count() / std::max<int64_t>(segments, 1);

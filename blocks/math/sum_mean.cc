@@ -70,7 +70,10 @@ T Share(T x, int64_t count) {
   std::byte* scratch = ctx.scratch().data();
   Dispatch(p.dtype, kNumbers, [&]<class T>() {
     const auto from = ctx.in<T>(grad);
-    std::transform(from.begin(), from.end(), reinterpret_cast<T*>(scratch), [&](T x) { return Share(x, p.layout.count); });
+    T* const to = reinterpret_cast<T*>(scratch);
+    ctx.workers().For(std::ssize(from), 32768, [&](int64_t begin, int64_t end) {
+      std::transform(from.begin() + begin, from.begin() + end, to + begin, [&](T x) { return Share(x, p.layout.count); });
+    });
   });
   return scratch;
 }

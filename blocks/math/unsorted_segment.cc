@@ -65,7 +65,7 @@ constexpr auto RunValid = [](const Parameters& p, RunContext& ctx) {
 
 constexpr auto Run = [](const Parameters& p, RunContext& ctx) -> Status {
   if (p.inner == 0) return {};  // TensorFlow looks at no id then
-  const int64_t bad = p.segments.FirstTooLarge(ctx.in<std::byte>(segment_ids).data());
+  WEFT_ASSIGN_OR_RETURN(const int64_t bad, p.segments.FirstTooLarge(ctx.in<std::byte>(segment_ids).data(), ctx.workers()));
   if (bad >= 0) {
     return ctx.Error(segment_ids, "needs ids below num_segments, ", p.segments.segments, ", found a larger one at position ", bad);
   }
@@ -139,12 +139,14 @@ constexpr auto RunSpread = [](const SpreadParameters& p, RunContext& ctx) {
   if (inner == 0) return;
   std::byte* scratch = ctx.scratch().data();
   int64_t* ids = reinterpret_cast<int64_t*>(scratch + p.scale.ScratchBytes());
-  WidenIds(p.id_type, ctx.in<std::byte>(segment_ids).data(), p.ids, ids, segments);
-  const void* rows = p.scale.Apply({ids, static_cast<size_t>(p.ids)}, ctx.in<std::byte>(values).data(), scratch, ctx.workers());
+  if (!WidenIds(p.id_type, ctx.in<std::byte>(segment_ids).data(), p.ids, ids, segments, ctx.workers()).ok()) return;
+  const auto* rows = static_cast<const std::byte*>(
+      p.scale.Apply({ids, static_cast<size_t>(p.ids)}, ctx.in<std::byte>(values).data(), scratch, ctx.workers()));
   std::byte* to = ctx.out<std::byte>(spread).data();
   kernels::ForEach(ctx.workers(), p.ids, 32768 / inner, [&](int64_t i) {
-    if (ids[i] >= 0 && ids[i] < segments) p.moves->copy(static_cast<const std::byte*>(rows) + ids[i] * bytes, to + i * bytes, inner);
-    else p.moves->fill(to + i * bytes, inner, nullptr);
+    std::byte* const row = to + i * bytes;
+    if (ids[i] >= 0 && ids[i] < segments) p.moves->CopyLong(rows + ids[i] * bytes, row, inner, ctx.workers());
+    else p.moves->FillLong(row, inner, nullptr, ctx.workers());
   });
 };
 

@@ -108,7 +108,7 @@ constexpr auto RunGradient = []<class T>(const Parameters& p, RunContext& ctx) -
   const void* const at = ctx.in<std::byte>(indices).data();
   std::atomic<bool> bad = false;
   kernels::ForEach(ctx.workers(), p.pictures, p.grain(), [&](int64_t picture, kernels::StopCheck& stop) {
-    if constexpr (kScatter) std::fill_n(to + picture * p.elements, p.elements, T(0));
+    if constexpr (kScatter) kernels::FillUntilStopped(stop, to + picture * p.elements, p.elements, T(0));
     for (int64_t window = 0; window < p.windows && !stop(4); ++window) {
       const int64_t element = p.Element(at, picture, window), pooled = picture * p.windows + window;
       if (element < 0) bad.store(true, std::memory_order_relaxed);

@@ -1,6 +1,7 @@
 // Softmax and LogSoftmax along the last axis; SoftmaxCrossEntropyWithLogits and SparseSoftmaxCrossEntropyWithLogits.
 #include "blocks/broadcast.h"
 #include "blocks/gradients.h"
+#include "blocks/kernels/first_where.h"
 #include "blocks/kernels/reduce/softmax.h"
 #include "weft/block/block.h"
 
@@ -182,11 +183,10 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) -> Status
   Status status;
   Dispatch(p.label_type, kIndices, [&]<class I>() {
     const I* label = ctx.in<I>(labels).data();
-    for (int64_t r = 0; r < p.rows && status.ok(); ++r) {
-      if (label[r] < 0 || static_cast<int64_t>(label[r]) >= p.classes) {
-        status = ctx.Error(labels, "needs classes in [0, ", p.classes, "), found ", label[r], " in row ", r);
-      }
-    }
+    const auto is_bad = [&](int64_t r) { return label[r] < 0 || static_cast<int64_t>(label[r]) >= p.classes; };
+    const Result<int64_t> bad = kernels::FirstWhere(ctx.workers(), p.rows, is_bad);
+    if (!bad.ok()) status = bad.status();
+    else if (*bad >= 0) status = ctx.Error(labels, "needs classes in [0, ", p.classes, "), found ", label[*bad], " in row ", *bad);
     if (!status.ok()) return;
     kernels::ForEach(ctx.workers(), p.rows, Grain(p.classes), [&](int64_t r) {
       CrossEntropyRow(from + r * p.classes, p.classes, static_cast<int64_t>(label[r]), losses + r, gradients + r * p.classes,

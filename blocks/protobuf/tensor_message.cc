@@ -17,7 +17,6 @@ namespace {
 constexpr uint32_t kType = 1, kShape = 2, kContent = 4;  // of TensorProto
 constexpr uint32_t kDim = 2;                             // of its shape; that the rank is unknown does not count, as in TensorFlow
 constexpr uint32_t kSize = 1, kName = 2;                 // of a dimension
-constexpr int64_t kPiece = int64_t{1} << 22;             // bytes that are copied between two looks whether the run is to end
 
 /// What a message says besides its values.
 struct Message {
@@ -70,17 +69,6 @@ bool AreWholeValues(std::string_view bytes, uint32_t own, const Workers& workers
     if (field.Is(own, WireType::kBytes) && !IsWholeField(own, field.bytes(), workers)) return false;
   }
   return true;
-}
-
-/// Strings as bytes: the sizes of all, then one after the other.
-void PutStrings(std::string& out, std::span<const String> strings, const Workers& workers) {
-  if (strings.empty()) return;
-  uint64_t bytes = 0;
-  for (const String& text : strings) bytes += static_cast<uint64_t>(VarintSize(text.size())) + text.size();
-  PutBytesHead(out, kContent, bytes);
-  kernels::StopCheck stop(workers);
-  for (size_t i = 0; i < strings.size() && !stop(); ++i) PutVarint(out, strings[i].size());
-  for (size_t i = 0; i < strings.size() && !stop(8 + static_cast<int64_t>(strings[i].size() / 16)); ++i) out.append(strings[i].view());
 }
 
 Status TakeStrings(std::string_view content, std::span<String> strings, const Workers& workers,
@@ -152,21 +140,61 @@ std::string ShapeMessage(const Shape& shape) {
   return message;
 }
 
-void PutTensorHead(std::string& out, DType dtype, const Shape& of) {
-  PutVarintField(out, kType, TypeNumber(dtype));
-  PutBytesField(out, kShape, ShapeMessage(of));
+Result<TensorMessage> TensorMessage::Make(DType dtype, const Shape& shape, const void* elements, Workers& workers, StringsAs strings) {
+  TensorMessage made;
+  made.dtype_ = dtype;
+  made.strings_ = strings;
+  made.elements_ = elements;
+  made.count_ = shape.count();
+  if (dtype == DType::kString) {
+    const auto* texts = static_cast<const String*>(elements);
+    kernels::StopCheck stop(workers);
+    for (int64_t i = 0; i < made.count_; ++i) {
+      if (stop()) return kernels::RunStopped();
+      const uint64_t size = texts[i].size();
+      const bool in_field = strings == StringsAs::kFields;
+      made.content_size_ += in_field ? BytesFieldSize(ValuesField(dtype), size) : static_cast<uint64_t>(VarintSize(size)) + size;
+    }
+  } else {
+    made.content_size_ = static_cast<uint64_t>(made.count_) * ElementSize(dtype);
+  }
+  PutVarintField(made.head_, kType, TypeNumber(dtype));
+  PutBytesField(made.head_, kShape, ShapeMessage(shape));
+  const bool has_content = made.content_size_ > 0 && (dtype != DType::kString || strings == StringsAs::kContent);
+  if (has_content) PutBytesHead(made.head_, kContent, made.content_size_);
+  return made;
 }
 
-void PutTensor(std::string& out, DType dtype, const Shape& of, const void* elements, const Workers& workers) {
-  PutTensorHead(out, dtype, of);
-  if (dtype == DType::kString) return PutStrings(out, {static_cast<const String*>(elements), static_cast<size_t>(of.count())}, workers);
-  const int64_t bytes = of.count() * static_cast<int64_t>(ElementSize(dtype));
-  if (bytes == 0) return;
-  out.reserve(out.size() + static_cast<size_t>(bytes) + 16);
-  PutBytesHead(out, kContent, static_cast<uint64_t>(bytes));
-  kernels::ForTiles(workers, bytes, kPiece, [&](int64_t begin, int64_t end) {
-    out.append(static_cast<const char*>(elements) + begin, static_cast<size_t>(end - begin));
-  });
+void TensorMessage::WriteTo(StringWriter& to) const {
+  to.Put(head_);
+  if (dtype_ == DType::kString) WriteStrings(to);
+  else to.Put({static_cast<const char*>(elements_), static_cast<size_t>(content_size_)});
+}
+
+void TensorMessage::WriteStrings(StringWriter& to) const {
+  const auto* const texts = static_cast<const String*>(elements_);
+  std::string number;
+  const auto put_size = [&](int64_t i) {
+    number.clear();
+    if (strings_ == StringsAs::kFields) PutBytesHead(number, ValuesField(dtype_), texts[i].size());
+    else PutVarint(number, texts[i].size());
+    to.Put(number);
+  };
+  if (strings_ == StringsAs::kContent) {
+    for (int64_t i = 0; i < count_ && !to.stopped(); ++i) put_size(i);
+  }
+  for (int64_t i = 0; i < count_ && !to.stopped(); ++i) {
+    if (strings_ == StringsAs::kFields) put_size(i);
+    to.Put(texts[i]);
+  }
+}
+
+Result<String> TensorString(DType dtype, const Shape& shape, const void* elements, Workers& workers, const std::shared_ptr<MemoryBudget>& budget) {
+  WEFT_ASSIGN_OR_RETURN(const TensorMessage message, TensorMessage::Make(dtype, shape, elements, workers));
+  kernels::StopCheck stop(workers);
+  WEFT_ASSIGN_OR_RETURN(StringWriter writer, StringWriter::Make(message.size(), budget, stop));
+  message.WriteTo(writer);
+  return writer.Take();
 }
 
 Result<Tensor> TakeTensor(std::string_view bytes, DType dtype, Workers& workers, const std::shared_ptr<MemoryBudget>& budget) {

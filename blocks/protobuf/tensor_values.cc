@@ -67,8 +67,6 @@ uint64_t PackedSize(DType dtype, const void* elements, int64_t count, const Work
 /// Whether, at this number, a run is to end: it is asked once in some thousand.
 bool StopsAt(int64_t number, const Workers* workers) { return number % 16384 == 0 && workers != nullptr && workers->Stopped(); }
 
-int HeadSize(uint32_t field, uint64_t size) { return VarintSize(static_cast<uint64_t>(field) << 3) + VarintSize(size); }
-
 /// Copies the bytes of strings one after another, short ones as well as long ones, until the run is to end.
 class StringCopy {
  public:
@@ -198,14 +196,12 @@ uint64_t ValuesSize(DType dtype, const void* elements, int64_t count, const Work
   if (dtype == DType::kString) {
     ForPieces(count, workers, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const uint64_t length = static_cast<const String*>(elements)[i].size();
-        size += static_cast<uint64_t>(HeadSize(field, length)) + length;
+        size += BytesFieldSize(field, static_cast<const String*>(elements)[i].size());
       }
     });
     return size;
   }
-  size = PackedSize(dtype, elements, count, workers);
-  return size + static_cast<uint64_t>(HeadSize(field, size));
+  return BytesFieldSize(field, PackedSize(dtype, elements, count, workers));
 }
 
 void PutValues(std::string& out, DType dtype, const void* elements, int64_t count, const Workers* workers) {

@@ -47,6 +47,10 @@ void PutVarintField(std::string& out, uint32_t number, uint64_t value);
 void PutBytesField(std::string& out, uint32_t number, std::string_view bytes);
 /// The tag and size that come before `size` bytes of a field.
 void PutBytesHead(std::string& out, uint32_t number, uint64_t size);
+/// Bytes that PutBytesField appends for so many.
+inline uint64_t BytesFieldSize(uint32_t number, uint64_t size) {
+  return static_cast<uint64_t>(VarintSize(static_cast<uint64_t>(number) << 3) + VarintSize(size)) + size;
+}
 
 template <class T>
 void PutFixed(std::string& out, T value) {

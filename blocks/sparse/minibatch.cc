@@ -46,7 +46,7 @@ Status CheckStacked(const SparseValue& tensor, DType dtype, const Shape& first, 
 }  // namespace
 
 Status Minibatch::ForElements(const int64_t* indices, const void* values, Workers& workers, const std::shared_ptr<MemoryBudget>& budget,
-                              FunctionRef<void(int64_t, SparseValue)> take) const {
+                              FunctionRef<Status(int64_t, SparseValue)> take) const {
   WEFT_RETURN_IF_ERROR(places.Check(indices, nullptr, workers));
   WEFT_RETURN_IF_ERROR(places.CheckOrder(indices, true, workers));
   const int64_t rank = static_cast<int64_t>(places.rank());
@@ -57,7 +57,7 @@ Status Minibatch::ForElements(const int64_t* indices, const void* values, Worker
     while (end < places.count && indices[end * rank] == k) ++end;
     if (stop(256 + (end - begin) * (rank + 8))) return kernels::RunStopped();
     WEFT_ASSIGN_OR_RETURN(SparseValue element, Element(*this, indices, values, begin, end, workers, budget));
-    take(k, std::move(element));
+    WEFT_RETURN_IF_ERROR(take(k, std::move(element)));
     begin = end;
   }
   return {};

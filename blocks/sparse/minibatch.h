@@ -12,10 +12,10 @@ struct Minibatch {
   DType dtype = DType::kInvalid;
 
   int64_t elements() const { return places.size[0]; }
-  /// Calls take(k, element k) for each element in turn, those without places too. invalid_argument at the port of the indices where a place
-  /// is outside of the batch, out of order or there twice; cancelled where the run is to end.
+  /// Calls take(k, element k) for each element in turn, those without places too, until one fails. invalid_argument at the port of the
+  /// indices where a place is outside of the batch, out of order or there twice; cancelled where the run is to end.
   Status ForElements(const int64_t* indices, const void* values, Workers& workers, const std::shared_ptr<MemoryBudget>& budget,
-                     FunctionRef<void(int64_t, SparseValue)> take) const;
+                     FunctionRef<Status(int64_t, SparseValue)> take) const;
 };
 
 /// The block must be ShapedBy(shape).

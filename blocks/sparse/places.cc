@@ -85,7 +85,8 @@ Result<SparseValue> AllocateSparse(DType dtype, int64_t count, std::span<const i
   SparseValue value;
   WEFT_ASSIGN_OR_RETURN(value.indices, Tensor::Allocate(DType::kInt64, Shape{count, rank}, budget));
   WEFT_ASSIGN_OR_RETURN(value.values, Tensor::Allocate(dtype, Shape{count}, budget));
-  WEFT_ASSIGN_OR_RETURN(value.shape, Tensor::Allocate(DType::kInt64, Shape{rank}, budget));
+  constexpr auto kInLists = static_cast<int64_t>(2 * sizeof(SparseValue));  // what keeps many of them has at most so much for each
+  WEFT_ASSIGN_OR_RETURN(value.shape, Tensor::Allocate(DType::kInt64, Shape{rank}, budget, kInLists));
   std::ranges::copy(size, value.shape.values<int64_t>().begin());
   return value;
 }

@@ -27,16 +27,15 @@ Result<DType> Plan(PlanContext& ctx) {
   return ctx.dtype(sparse_values);
 }
 
-constexpr auto Run = [](const DType& dtype, RunContext& ctx) {
+constexpr auto Run = [](const DType& dtype, RunContext& ctx) -> Status {
   const auto to = ctx.out<String>(serialized);
-  const auto put = [&](size_t i, DType type, const auto& port) {
-    std::string message;
-    protobuf::PutTensor(message, type, ctx.shape(port), BytesOf(ctx, port), ctx.workers());
-    to[i] = message;
+  const auto put = [&](size_t i, DType type, const auto& port) -> Status {
+    WEFT_ASSIGN_OR_RETURN(to[i], protobuf::TensorString(type, ctx.shape(port), BytesOf(ctx, port), ctx.workers(), ctx.budget()));
+    return {};
   };
-  put(0, DType::kInt64, sparse_indices);
-  put(1, dtype, sparse_values);
-  put(2, DType::kInt64, sparse_shape);
+  WEFT_RETURN_IF_ERROR(put(0, DType::kInt64, sparse_indices));
+  WEFT_RETURN_IF_ERROR(put(1, dtype, sparse_values));
+  return put(2, DType::kInt64, sparse_shape);
 };
 
 // ---- SerializeManySparse ---------------------------------------------------------------------------------------------------------
@@ -54,16 +53,15 @@ Result<Minibatch> PlanMany(PlanContext& ctx) {
 
 constexpr auto RunMany = [](const Minibatch& p, RunContext& ctx) -> Status {
   String* to = ctx.out<String>(rows).data();
-  std::string message;  // its memory serves all
-  return p.ForElements(ctx.in<int64_t>(many_indices).data(), BytesOf(ctx, sparse_values), ctx.workers(), ctx.budget(),
-                       [&](int64_t k, const SparseValue& element) {
-                         const Tensor* const parts[] = {&element.indices, &element.values, &element.shape};
-                         for (int64_t i = 0; i < 3; ++i) {
-                           message.clear();
-                           protobuf::PutTensor(message, parts[i]->dtype(), parts[i]->shape(), parts[i]->data(), ctx.workers());
-                           to[3 * k + i] = message;
-                         }
-                       });
+  const auto put = [&](int64_t k, const SparseValue& element) -> Status {
+    const Tensor* const parts[] = {&element.indices, &element.values, &element.shape};
+    for (int64_t i = 0; i < 3; ++i) {
+      const Tensor& part = *parts[i];
+      WEFT_ASSIGN_OR_RETURN(to[3 * k + i], protobuf::TensorString(part.dtype(), part.shape(), part.data(), ctx.workers(), ctx.budget()));
+    }
+    return {};
+  };
+  return p.ForElements(ctx.in<int64_t>(many_indices).data(), BytesOf(ctx, sparse_values), ctx.workers(), ctx.budget(), put);
 };
 
 // ---- DeserializeManySparse -------------------------------------------------------------------------------------------------------
@@ -83,7 +81,10 @@ Result<DType> PlanRead(PlanContext& ctx) {
 constexpr auto RunRead = [](const DType& dtype, ProduceContext& ctx) -> Status {
   const auto texts = ctx.in<String>(messages);
   const auto& budget = ctx.services().budget;
+  MemoryCharge charge(budget);
+  WEFT_RETURN_IF_ERROR(charge.Hold(static_cast<int64_t>(texts.size() / 3 * sizeof(SparseValue))));
   std::vector<SparseValue> tensors;
+  tensors.reserve(texts.size() / 3);
   for (size_t row = 0; row < texts.size() / 3; ++row) {
     SparseValue& tensor = tensors.emplace_back();
     const std::pair<Tensor*, DType> parts[] = {{&tensor.indices, DType::kInt64}, {&tensor.values, dtype}, {&tensor.shape, DType::kInt64}};

@@ -60,8 +60,10 @@ constexpr auto RunSums = []<class T>(const Places& p, RunContext& ctx) -> Status
   T* to = ctx.out<T>(output).data();
   return OverRows(p, ctx, [&](int64_t begin, int64_t end) {
     double total = 0;
-    for (int64_t i = begin; i < end; ++i) total += static_cast<double>(from[i]);
-    std::fill(to + begin, to + end, static_cast<T>(total));
+    kernels::ForTiles(ctx.workers(), end - begin, kernels::kItemsBetweenLooks, [&](int64_t first, int64_t last) {
+      for (int64_t i = begin + first; i < begin + last; ++i) total += static_cast<double>(from[i]);
+    });
+    kernels::FillLong(ctx.workers(), to + begin, end - begin, static_cast<T>(total));
   });
 };
 

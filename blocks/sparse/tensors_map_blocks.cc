@@ -82,11 +82,12 @@ Result<Named<Minibatch>> PlanMany(PlanContext& ctx) {
 constexpr auto RunMany = [](const Named<Minibatch>& p, RunContext& ctx) -> Status {
   const auto numbers = ctx.out<int64_t>(handles);
   std::vector<SparseValue> tensors, bare;
-  const auto keep = [&](int64_t k, SparseValue element) {
+  const auto keep = [&](int64_t k, SparseValue element) -> Status {
     const bool is_bare = element.values.count() == 0;
     std::vector<SparseValue>& among = is_bare ? bare : tensors;
     numbers[static_cast<size_t>(k)] = is_bare ? -1 - std::ssize(bare) : std::ssize(tensors);
     among.push_back(std::move(element));
+    return {};
   };
   WEFT_RETURN_IF_ERROR(
       p.ForElements(ctx.in<int64_t>(batch_indices).data(), BytesOf(ctx, sparse_values), ctx.workers(), ctx.budget(), keep));

@@ -1,5 +1,6 @@
 // ScatterAdd, ScatterSub, ScatterMul, ScatterDiv, ScatterUpdate and, by tuples of indices, ScatterNdAdd, ScatterNdSub, ScatterNdUpdate:
 // rows of a variable that indices name are updated, one after another.
+#include "blocks/kernels/first_where.h"
 #include "blocks/rows.h"
 
 namespace weft::blocks {
@@ -67,13 +68,14 @@ Result<RowUpdatePlan> PlanNd(PlanContext& ctx) { return PlanTupleChange(ctx, cha
 /// Integers are not divided by zero.
 Status CheckDivisors(const RowUpdatePlan& plan, RunContext& ctx) {
   if (plan.op != RowUpdate::kDivide || !IsInteger(plan.dtype)) return {};
-  int64_t zero = Dispatch(plan.dtype, kIntegers, [&]<class T>() {
+  Result<int64_t> zero = -1;
+  Dispatch(plan.dtype, kIntegers, [&]<class T>() {
     const auto divisors = ctx.in<T>(updates);
-    const auto at = std::find(divisors.begin(), divisors.end(), T{0});
-    return at == divisors.end() ? int64_t{0} : at - divisors.begin() + 1;
+    zero = kernels::FirstWhere(ctx.workers(), std::ssize(divisors), [&](int64_t i) { return divisors[static_cast<size_t>(i)] == T{0}; });
   });
-  if (zero == 0) return {};
-  return ctx.Error(updates, "needs integers other than 0 to divide by, found 0 at position ", zero - 1);
+  if (!zero.ok()) return zero.status();
+  if (*zero < 0) return {};
+  return ctx.Error(updates, "needs integers other than 0 to divide by, found 0 at position ", *zero);
 }
 
 constexpr auto Run = [](const RowUpdatePlan& plan, RunContext& ctx) -> Status {

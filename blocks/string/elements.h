@@ -44,6 +44,21 @@ Status ForStrings(RunContext& ctx, std::span<String> out, const auto& make) {
   });
 }
 
+/// Calls write(from, size) for the pieces of `count` bytes, until the run is to end.
+void ForPieces(size_t count, kernels::StopCheck& stop, const auto& write) {
+  constexpr size_t kPiece = size_t{1} << 20;
+  for (size_t done = 0; done < count;) {
+    const size_t size = std::min(kPiece, count - done);
+    write(done, size);
+    done += size;
+    if (stop(static_cast<int64_t>(size / 16))) return;
+  }
+}
+/// Copies the bytes to where there is room for them, until the run is to end.
+inline void CopyBytes(std::string_view bytes, char* to, kernels::StopCheck& stop) {
+  ForPieces(bytes.size(), stop, [&](size_t from, size_t size) { std::memcpy(to + from, bytes.data() + from, size); });
+}
+
 /// Writes a string of a known size from its begin to its end, and leaves early where the run is to end.
 class StringWriter {
  public:
@@ -53,26 +68,19 @@ class StringWriter {
     return StringWriter(std::move(text), stop);
   }
   void Put(std::string_view bytes) {
-    Pieces(bytes.size(), [&](char* to, size_t from, size_t size) { std::memcpy(to, bytes.data() + from, size); });
+    CopyBytes(bytes, text_.mutable_data() + at_, stop_);
+    at_ += bytes.size();
   }
   void Fill(char byte, size_t count) {
-    Pieces(count, [&](char* to, size_t, size_t size) { std::memset(to, byte, size); });
+    ForPieces(count, stop_, [&](size_t from, size_t size) { std::memset(text_.mutable_data() + at_ + from, byte, size); });
+    at_ += count;
   }
+  /// Counts one step; whether the run is to end.
+  bool stopped() { return stop_(); }
   String Take() { return std::move(text_); }
 
  private:
   StringWriter(String text, kernels::StopCheck& stop) : text_(std::move(text)), stop_(stop) {}
-
-  void Pieces(size_t count, const auto& write) {
-    constexpr size_t kPiece = size_t{1} << 20;
-    for (size_t done = 0; done < count;) {
-      const size_t size = std::min(kPiece, count - done);
-      write(text_.mutable_data() + at_, done, size);
-      done += size;
-      at_ += size;
-      if (stop_(static_cast<int64_t>(size / 16))) return;
-    }
-  }
 
   String text_;
   size_t at_ = 0;

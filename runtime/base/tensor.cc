@@ -91,25 +91,23 @@ void* AllocateElements(DType dtype, int64_t count, int64_t bytes) {
 
 /// What a buffer owned, on its way out.
 struct OwnedElements {
-  OwnedElements(DType type, int64_t n, int64_t size, void* elements, std::shared_ptr<MemoryBudget> of)
-      : dtype(type), count(n), bytes(size), data(elements), budget(std::move(of)) {}
+  OwnedElements(DType type, int64_t n, int64_t size, void* elements, MemoryCharge held)
+      : dtype(type), count(n), bytes(size), data(elements), charge(std::move(held)) {}
   OwnedElements(OwnedElements&& from) noexcept
-      : dtype(from.dtype), count(from.count), bytes(from.bytes), data(std::exchange(from.data, nullptr)), budget(std::move(from.budget)) {}
+      : dtype(from.dtype), count(from.count), bytes(from.bytes), data(std::exchange(from.data, nullptr)), charge(std::move(from.charge)) {}
   OwnedElements& operator=(OwnedElements&&) = delete;
   ~OwnedElements() {
-    if (data != nullptr) {
-      if (dtype == DType::kString) std::destroy_n(static_cast<String*>(data), count);
-      if (dtype == DType::kResource) std::destroy_n(static_cast<ResourceHandle*>(data), count);
-      if (IsZeroed(dtype, bytes)) FreeZeroed(data);
-      else FreeAligned(data, AlignmentOf(bytes));
-    }
-    if (budget != nullptr) budget->Release(Buffer::HeldBytes(bytes));
+    if (data == nullptr) return;
+    if (dtype == DType::kString) std::destroy_n(static_cast<String*>(data), count);
+    if (dtype == DType::kResource) std::destroy_n(static_cast<ResourceHandle*>(data), count);
+    if (IsZeroed(dtype, bytes)) FreeZeroed(data);
+    else FreeAligned(data, AlignmentOf(bytes));
   }
 
   const DType dtype;
   const int64_t count, bytes;
   void* data;
-  std::shared_ptr<MemoryBudget> budget;
+  MemoryCharge charge;
 };
 
 void AppendElement(std::string& out, const Tensor& tensor, int64_t i) {
@@ -161,14 +159,17 @@ int64_t Buffer::HeldBytes(int64_t element_bytes) {
   return kObject + static_cast<int64_t>(Padded(element_bytes));
 }
 
-Result<std::shared_ptr<Buffer>> Buffer::Allocate(DType dtype, int64_t count, const std::shared_ptr<MemoryBudget>& budget) {
+Result<std::shared_ptr<Buffer>> Buffer::Allocate(DType dtype, int64_t count, const std::shared_ptr<MemoryBudget>& budget,
+                                                 int64_t companions) {
   auto bytes = CheckedMultiply(count, static_cast<int64_t>(ElementSize(dtype)));
   if (!bytes) return ResourceExhausted("needs memory for ", count, " elements of ", dtype, ", more than any machine has");
   auto buffer = std::make_shared<Buffer>(Key());  // one allocation together with the reference count
-  if (budget && !budget->Reserve(HeldBytes(*bytes))) return budget->Refusal(*bytes > 0 ? *bytes : HeldBytes(0));
+  buffer->charge_ = MemoryCharge(budget);
+  if (!buffer->charge_.Resize(HeldBytes(*bytes) + companions)) {
+    return budget->Refusal((*bytes > 0 ? *bytes : HeldBytes(0)) + companions);
+  }
   buffer->dtype_ = dtype;
   buffer->bytes_ = *bytes;
-  buffer->budget_ = budget;
   buffer->data_ = AllocateElements(dtype, count, *bytes);
   if (buffer->data_ == nullptr && *bytes < kSmall) throw std::bad_alloc();
   if (buffer->data_ == nullptr) return ResourceExhausted("the machine has not the ", *bytes, " bytes of memory that are needed");
@@ -178,12 +179,12 @@ Result<std::shared_ptr<Buffer>> Buffer::Allocate(DType dtype, int64_t count, con
 
 Buffer::~Buffer() {
   constexpr int64_t kManyStrings = int64_t{1} << 17;  // each of which may be memory of its own to free: milliseconds
-  OwnedElements owned(dtype_, count_, bytes_, data_, std::move(budget_));
+  OwnedElements owned(dtype_, count_, bytes_, data_, std::move(charge_));
   if (dtype_ == DType::kString && count_ >= kManyStrings) Discard(std::move(owned));
 }
 
-Result<Tensor> Tensor::Allocate(DType dtype, Shape shape, const std::shared_ptr<MemoryBudget>& budget) {
-  WEFT_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, Buffer::Allocate(dtype, shape.count(), budget));
+Result<Tensor> Tensor::Allocate(DType dtype, Shape shape, const std::shared_ptr<MemoryBudget>& budget, int64_t companions) {
+  WEFT_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, Buffer::Allocate(dtype, shape.count(), budget, companions));
   void* data = buffer->data();
   return View(dtype, std::move(shape), data, std::move(buffer));
 }

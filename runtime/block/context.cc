@@ -39,6 +39,7 @@ DType PlanContext::type(std::string_view type_attr) const {
 
 std::vector<int64_t> PlanContext::IntsOf(const Tensor& tensor) {
   constexpr int64_t kTile = 65536;  // elements between two looks at the limit of the call
+  if (tensor.count() > kTile) CallLimit::Grow(tensor.count() * static_cast<int64_t>(sizeof(int64_t)));
   std::vector<int64_t> result(static_cast<size_t>(tensor.count()));
   Dispatch(tensor.dtype(), kIntegers, [&]<class T>() {
     const T* values = tensor.values<T>().data();

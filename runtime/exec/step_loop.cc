@@ -240,13 +240,13 @@ Result<const PlannedBlock*> StepLoop::Begin(ResultSet& set, size_t index) {
   return &step.block;
 }
 
-// A plan that takes long ends with its run.
+// A plan that takes long ends with its run, and what it makes counts in the page's memory.
 Result<const DynamicSteps::Entry*> StepLoop::PrepareDynamic(const ResultSet& set, size_t index) {
-  const CallLimit limit(services_.deadline(), &services_.cancel_flag());
+  const CallLimit limit(services_.deadline(), &services_.cancel_flag(), services_.budget());
   try {
     return parts_.dynamic.Prepare(set, index);
-  } catch (const CallStopped&) {
-    return services_.stopped() ? Stopped() : Internal("a plan was stopped, but not its run");
+  } catch (const CallStopped& stopped) {
+    return services_.stopped() ? Stopped() : stopped.status();
   }
 }
 

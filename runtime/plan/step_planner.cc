@@ -282,6 +282,13 @@ void StepPlanner::AddUpdate(const Node& node, Step& step, int port, uint32_t inp
     update.selector = static_cast<int>(slots_.IndexOf(graph_.ReferenceRoot(reference)));
     for (int variable : variables) update.choices.push_back(graph_.node(variable).variable);
   }
+  const auto same = [&](const Step::Update& other) { return update.variable >= 0 && other.variable == update.variable; };
+  if (const auto other = std::ranges::find_if(step.updates, same); other != step.updates.end()) {
+    const std::string& first = node.def->inputs[node.in_first.PortOf(other->input)].name;
+    return Error(step.node, InvalidArgument("needs another variable than '", first, "', which is updated as well, found '",
+                                            graph_.node(variables[0]).id, "' at both")
+                                .WithPort(node.def->inputs[port].name));
+  }
   update.may_be_empty = MayBeEmpty(*node.def, port);
   update.before = variables_.Common(variables);
   std::optional<Shape> after = shapes == nullptr ? std::nullopt : update.before;

@@ -116,7 +116,7 @@ TEST_CASE("A reader whose run ends goes on where it was", "[reader]") {
         if (one != "cancelled") found.push_back(std::move(one));
         else CHECK(test.reader().records_produced() == static_cast<int64_t>(found.size()));
         // A look for each piece is needed to get on.
-        if (reads % 8 == 7) test.StopAfter(-1), found.push_back(test.Read());
+        if (reads % 8 == 7 && (found.empty() || found.back() != "out_of_range")) test.StopAfter(-1), found.push_back(test.Read());
       }
       REQUIRE(found.size() == 3);
       CHECK(found[0] == "a:0=" + text.substr(5'000'000, 9'000'000));

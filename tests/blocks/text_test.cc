@@ -1,6 +1,8 @@
 // Blocks of strings and messages on what asks for more memory than there is, and on messages that are damaged.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <numeric>
 #include <random>
 
 #include "tests/kit/block_tester.h"
@@ -52,6 +54,26 @@ TEST_CASE("strings that are too long for the page's memory are refused before th
   CHECK(CodeWithin(BlockTester(Catalog(), "StringSplit").Input("input", many).Input("delimiter", Word("b"))) == Code::kResourceExhausted);
   CHECK(CodeWithin(BlockTester(Catalog(), "Substr").Input("input", many).Input("pos", Tensor::Scalar(1)).Input("len", Tensor::Scalar(1 << 30))) ==
         Code::kResourceExhausted);
+  Tensor places = Tensor::Allocate(DType::kInt64, Shape{100, 1}).value();
+  std::ranges::fill(places.values<int64_t>(), 0);
+  CHECK(CodeWithin(BlockTester(Catalog(), "ScatterNd").Input("indices", places).Input("updates", many).Input("shape", Tensor::Of<int64_t>({1}))) ==
+        Code::kResourceExhausted);
+}
+
+TEST_CASE("messages that are too long for the page's memory are refused before they are made", "[text]") {
+  const String mega(std::string(size_t{1} << 20, 'a'));
+  Tensor many = Tensor::Allocate(DType::kString, Shape{100}).value();
+  for (String& text : many.values<String>()) text = mega;
+  Tensor messages = Tensor::Allocate(DType::kString, Shape{100}).value(), numbers = Tensor::Allocate(DType::kFloat, Shape{100}).value();
+  for (String& message : messages.values<String>()) message = Field(1, Field(8, mega.view()));
+  std::ranges::fill(numbers.values<float>(), 1.0F);
+  Tensor places = Tensor::Allocate(DType::kInt64, Shape{100, 1}).value();
+  std::iota(places.values<int64_t>().begin(), places.values<int64_t>().end(), int64_t{0});
+  CHECK(CodeWithin(BlockTester(Catalog(), "SerializeSparse").Input("sparse_indices", places).Input("sparse_values", many)
+                       .Input("sparse_shape", Tensor::Of<int64_t>({100}))) == Code::kResourceExhausted);
+  CHECK(CodeWithin(BlockTester(Catalog(), "TensorSummary").Input("tensor", many)) == Code::kResourceExhausted);
+  CHECK(CodeWithin(BlockTester(Catalog(), "ScalarSummary").Input("tags", many).Input("values", numbers)) == Code::kResourceExhausted);
+  CHECK(CodeWithin(BlockTester(Catalog(), "MergeSummary").Inputs("inputs", {messages})) == Code::kResourceExhausted);
 }
 
 TEST_CASE("messages that ask for more memory than there is are refused", "[text]") {

@@ -209,8 +209,42 @@ TEST_CASE("Rows of a queue count what they are besides their elements", "[memory
   INFO(ToString(status));
   CHECK(status.code() == Code::kResourceExhausted);
   CHECK(status.place().block == "e");
-  CHECK_THAT(status.message(), Contains(Cat("needs ", 20000000 * static_cast<int64_t>(sizeof(std::vector<Tensor>) + sizeof(Tensor)), " bytes of memory; ")) &&
-                                   Contains(Cat("of the limit of ", 64 * kMiB)));
+  constexpr auto kRow = static_cast<int64_t>(2 * sizeof(std::vector<Tensor>) + sizeof(Tensor) + 2 * sizeof(void*));
+  CHECK_THAT(status.message(), Contains(Cat("needs ", 20000000 * kRow, " bytes of memory; ")) && Contains(Cat("of the limit of ", 64 * kMiB)));
+}
+
+TEST_CASE("Rows of a queue count for as long as they are in it", "[memory]") {
+  constexpr int64_t kRows = 100'000;
+  TestPage page({Block("q", "FIFOQueue", {}, "component_types_ = {DT_INT8};shapes_ = {[]};"),
+                 Block("z", "Fill", {{"dims", Ints({kRows})}, {"value", R"({"dtype": "DT_INT8", "shape": [], "values": [1]})"}}),
+                 Block("put", "QueueEnqueueMany", {{"handle", "q.handle"}, {"components", "[\"z.output\"]"}}),
+                 Block("get", "QueueDequeueMany", {{"handle", "q.handle"}, {"n", Literal("DT_INT32", {}, {kRows})}},
+                       "component_types_ = {DT_INT8};")},
+                {.threads = 1, .memory_limit = 64 * kMiB});
+  const auto put = page.Open({}, {"put"}), get = page.Open({}, {"get"});
+  RunOk(*put);
+  CHECK(page.runtime().budget()->used() >= kRows * static_cast<int64_t>(sizeof(std::vector<Tensor>) + sizeof(Tensor)));
+  Status status;
+  int batches = 1;
+  for (; status.ok() && batches < 100; ++batches) status = put->Run();
+  INFO(ToString(status));
+  CHECK(status.code() == Code::kResourceExhausted);
+  CHECK(batches < 8);
+  RunOk(*get);  // makes room
+  RunOk(*put);
+}
+
+TEST_CASE("The runs of sorted segments count", "[memory]") {
+  const auto number = [](double value) { return Literal("DT_INT32", {}, {value}); };
+  TestPage page({Block("ids", "Range", {{"start", number(0)}, {"limit", number(1e6)}, {"delta", number(1)}}),
+                 Block("x", "Fill", {{"dims", Ints({1'000'000})}, {"value", Scalar(1)}}),
+                 Block("sum", "SegmentSum", {{"data", "x.output"}, {"segment_ids", "ids.output"}})},
+                {.threads = 1, .memory_limit = 24 * kMiB});
+  const Status status = page.Open({"sum.output"}, {}, Keep::kAsked)->Run();
+  INFO(ToString(status));
+  CHECK(status.code() == Code::kResourceExhausted);
+  CHECK(status.place().block == "sum");
+  CHECK_THAT(status.message(), Contains("needs 24000000 bytes"));
 }
 
 TEST_CASE("What is still to be destroyed is no reason to refuse", "[memory]") {

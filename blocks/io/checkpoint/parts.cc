@@ -121,21 +121,31 @@ Result<Tensor> ReadParts(const PartsRead& from, const TensorSlice& part, size_t 
   }
   const size_t size = ElementSize(from.dtype);
   std::vector<bool> filled(static_cast<size_t>(result.count()));
-  bool repeated = false;
+  bool repeated = false, stopped = false;
   for (const Overlap& overlap : overlaps) {
     if (from.workers != nullptr && from.workers->Stopped()) return kernels::RunStopped();
     const Box& held = box(overlap.piece);
     WEFT_RETURN_IF_ERROR(CheckHeld(from, held.shape()));
     WEFT_ASSIGN_OR_RETURN(Tensor piece, Tensor::Allocate(from.dtype, held.shape(), from.budget));
     WEFT_RETURN_IF_ERROR(read(overlap.piece, piece.data()));
-    ForEachRun(overlap.box, held, *wanted, [&](int64_t at, int64_t to, int64_t count) {
+    int64_t since_look = 0;
+    const auto copy = [&](int64_t at, int64_t to, int64_t count) {
       CopyElements(from.dtype, static_cast<const char*>(piece.data()) + static_cast<size_t>(at) * size,
                    static_cast<char*>(result.data()) + static_cast<size_t>(to) * size, count);
       for (int64_t i = to; i < to + count; ++i) {
         repeated = repeated || filled[static_cast<size_t>(i)];
         filled[static_cast<size_t>(i)] = true;
       }
+      if ((since_look += count) < kernels::kItemsBetweenLooks) return;
+      since_look = 0;
+      stopped = from.workers != nullptr && from.workers->Stopped();
+    };
+    ForEachRun(overlap.box, held, *wanted, [&](int64_t at, int64_t to, int64_t count) {
+      for (int64_t done = 0; done < count && !stopped; done += kernels::kItemsBetweenLooks) {
+        copy(at + done, to + done, std::min(count - done, kernels::kItemsBetweenLooks));
+      }
     });
+    if (stopped) return kernels::RunStopped();
     if (repeated) return DataLoss("needs parts of tensor '", from.name, "' that do not overlap, found some that do");
   }
   return result;

@@ -63,7 +63,7 @@ class EntryBytes {
   static Status TooFew() { return DataLoss("needs the bytes of strings, found too few, or other bytes, in ", kWhat); }
   Result<std::string_view> Ahead() {
     if (left_ == 0) return TooFew();
-    WEFT_ASSIGN_OR_RETURN(const std::string_view ahead, from_.Peek());
+    WEFT_ASSIGN_OR_RETURN(const std::string_view ahead, from_.Peek(workers_));
     if (ahead.empty()) return TooFew();
     return ahead.substr(0, static_cast<size_t>(std::min<uint64_t>(left_, ahead.size())));
   }
@@ -74,7 +74,8 @@ class EntryBytes {
       since_look_ = 0;
       if (IsStopped(workers_)) return kernels::RunStopped();
     }
-    return from_.Skip(static_cast<int64_t>(bytes)).status();
+    auto rest = static_cast<int64_t>(bytes);
+    return from_.Skip(rest, workers_).status();
   }
 
   ByteStream& from_;
@@ -191,8 +192,12 @@ Status BundleReader::ReadElements(std::string_view name, const BundleEntry& entr
   WEFT_RETURN_IF_ERROR(file->ReadLong(entry.offset, bytes, workers_, extend));
   if (MaskCrc32c(checksum) != entry.checksum) return Damaged(name, "elements that do not fit their checksum");
   if (entry.dtype == DType::kBool) {  // other bytes are no truth values
-    auto* truths = static_cast<uint8_t*>(elements);
-    if (std::any_of(truths, truths + entry.size, [](uint8_t byte) { return byte > 1; })) return Damaged(name, "bytes that are no truth values");
+    for (std::string_view rest(bytes.data(), bytes.size()); !rest.empty();) {
+      const std::string_view piece = rest.substr(0, kFilePieceBytes);
+      if (std::any_of(piece.begin(), piece.end(), [](char byte) { return (byte & ~1) != 0; })) return Damaged(name, "bytes that are no truth values");
+      rest.remove_prefix(piece.size());
+      if (IsStopped(workers_)) return kernels::RunStopped();
+    }
   }
   return {};
 }
@@ -200,7 +205,8 @@ Status BundleReader::ReadElements(std::string_view name, const BundleEntry& entr
 Status BundleReader::ReadStrings(std::string_view name, const BundleEntry& entry, const InputFile& file, std::span<String> elements) const {
   WEFT_ASSIGN_OR_RETURN(InputFile again, InputFile::Open(file.path()));
   WEFT_ASSIGN_OR_RETURN(const auto stream, OpenByteStream(std::move(again), Encoding::kPlain));
-  WEFT_ASSIGN_OR_RETURN(const bool there, stream->Skip(static_cast<int64_t>(entry.offset)));
+  auto before = static_cast<int64_t>(entry.offset);
+  WEFT_ASSIGN_OR_RETURN(const bool there, stream->Skip(before, workers_));
   EntryBytes bytes(*stream, there ? entry.size : 0, workers_);
   uint32_t checksum = 0;
   for (String& element : elements) {

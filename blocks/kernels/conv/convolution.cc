@@ -2,6 +2,8 @@
 #include "blocks/kernels/conv/convolution.h"
 
 #include "blocks/kernels/conv/implementations.h"
+#include "blocks/kernels/conv/outside_taps.h"
+#include "blocks/kernels/conv/reached_taps.h"
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/stop_check.h"
 
@@ -19,10 +21,27 @@ ConvImplementation ChooseConv(const ConvDesc& conv) {
   return (conv.by_filter ? TakesDirectFilterGrad : TakesDirect)(conv) ? ConvImplementation::kDirect : ConvImplementation::kIm2Col;
 }
 
-std::string ConvDesc::implementation() const { return NameOf(ChooseConv(*this)); }
+namespace {
+
+/// The other implementations look at no tap that is outside, or their windows are small.
+bool LeavesTapsOut(const ConvDesc& conv, ConvImplementation chosen) {
+  return chosen == ConvImplementation::kIm2Col && ReachedTaps::Worth(conv);
+}
+
+}  // namespace
+
+std::string ConvDesc::implementation() const {
+  const ConvImplementation chosen = ChooseConv(*this);
+  return NameOf(LeavesTapsOut(*this, chosen) ? ChooseConv(ReachedTaps(*this).conv) : chosen);
+}
 
 int64_t ConvScratch(const ConvDesc& conv, bool widened) {
-  switch (ChooseConv(conv)) {
+  const ConvImplementation chosen = ChooseConv(conv);
+  if (LeavesTapsOut(conv, chosen)) {
+    const ReachedTaps reached(conv);
+    return reached.WeightElements() + ConvScratch(reached.conv, widened);
+  }
+  switch (chosen) {
     case ConvImplementation::kDepthwise: return conv.by_filter ? DepthwiseFilterGradScratch(conv) : 0;
     case ConvImplementation::kWinograd: return (conv.by_filter ? WinogradFilterGradScratch : WinogradScratch)(conv, widened);
     case ConvImplementation::kDirect: return conv.by_filter ? DirectFilterGradScratch(conv) : DirectScratch(conv, widened);
@@ -32,8 +51,9 @@ int64_t ConvScratch(const ConvDesc& conv, bool widened) {
 }
 
 template <class T>
-void RunConv(const ConvDesc& conv, const T* source, const T* filter, T* out, Accumulator<T>* scratch, Workers& workers) {
-  switch (ChooseConv(conv)) {
+static void RunChosen(ConvImplementation chosen, const ConvDesc& conv, const T* source, const T* filter, T* out, Accumulator<T>* scratch,
+                      Workers& workers) {
+  switch (chosen) {
     case ConvImplementation::kNone: return;
     case ConvImplementation::kDepthwise: return RunDepthwise(conv, source, filter, out, workers);
     case ConvImplementation::kWinograd:
@@ -45,8 +65,32 @@ void RunConv(const ConvDesc& conv, const T* source, const T* filter, T* out, Acc
 }
 
 template <class T>
+void RunConv(const ConvDesc& conv, const T* source, const T* filter, T* out, Accumulator<T>* scratch, Workers& workers) {
+  const ConvImplementation chosen = ChooseConv(conv);
+  if (LeavesTapsOut(conv, chosen)) {
+    const ReachedTaps reached(conv);
+    T* const weights = reinterpret_cast<T*>(scratch);
+    reached.TakeWeights(conv, filter, weights, workers);
+    return RunConv(reached.conv, source, weights, out, scratch + reached.WeightElements(), workers);
+  }
+  RunChosen(chosen, conv, source, filter, out, scratch, workers);
+  if constexpr (!std::is_integral_v<T>) {
+    const OutsideTaps<T> outside(conv, source, filter, out);
+    if (chosen != ConvImplementation::kNone && outside.any()) outside.Mend(workers);
+  }
+}
+
+template <class T>
 void RunConvFilterGrad(const ConvDesc& conv, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers) {
-  switch (ChooseConv(conv)) {
+  const ConvImplementation chosen = ChooseConv(conv);
+  if (LeavesTapsOut(conv, chosen)) {
+    const ReachedTaps reached(conv);
+    T* const weights = reinterpret_cast<T*>(scratch);
+    RunConvFilterGrad(reached.conv, source, gradient, weights, scratch + reached.WeightElements(), workers);
+    FillLong(workers, filter, conv.filter_count(), T(0));
+    return reached.PutWeights(conv, weights, filter, workers);
+  }
+  switch (chosen) {
     case ConvImplementation::kNone: return FillLong(workers, filter, conv.filter_count(), T(0));
     case ConvImplementation::kDepthwise: return RunDepthwiseFilterGrad(conv, source, gradient, filter, scratch, workers);
     case ConvImplementation::kWinograd:

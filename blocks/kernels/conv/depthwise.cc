@@ -131,21 +131,45 @@ struct LineProduct {
     for (int64_t i = 0; i < out_bytes; i += 64) PrefetchToWriteAfter(to, out_bytes + i);
   }
 
+  /// One position of so large a window that it may be left in between: the same sums.
+  template <int kVectors, bool kWhole>
+  void MultiplyLong(const Columns<T, kVectors, kWhole>& columns, int64_t w, int64_t first, int64_t last, StopCheck& stop) const {
+    const Im2Col& g = p.gather;
+    const ConvAxis& width = g.axes[2];
+    const int64_t inner = p.inner();
+    Vec<A> sums[1][kVectors] = {};
+    line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
+      const T* pixel = picture + (source_line * width.source + width.at(w, first)) * g.channels;
+      const T* row = weights + (tap + first) * inner * p.columns + columns.first;
+      for (int64_t t = first; t < last && !stop(inner); ++t, pixel += width.tap_step * g.channels) {
+        for (int64_t u = 0; u < inner; ++u, row += p.columns) {
+          Vec<A> values[kVectors];
+          columns.Load(pixel, u, source_end, values);
+          for (int v = 0; v < kVectors; ++v) sums[0][v] += values[v] * LoadUpTo<kWhole>(row + v * kLanes<A>, weights_end);
+        }
+      }
+      return !stop(1);
+    });
+    Store(columns, w, sums);
+  }
+
   /// All columns of some positions before the next ones, whose taps read many of the same pixels.
   void Run(StopCheck& stop) const {
     const ConvAxis& width = p.gather.axes[2];
     const int64_t taps = (line.d_last - line.d_first) * (line.h_last - line.h_first) * width.taps * p.inner();
+    const bool is_long = taps > kItemsBetweenLooks;
     const int64_t cost = (1 + taps) * DivideUp(p.columns, int64_t{kVectorsTogether * kLanes<A>});
     // Positions all of whose taps are inside.
     const int64_t begin = width.taps == 0 ? 0 : PositionsInside(width, 0).first, end = width.taps == 0 ? 0 : PositionsInside(width, width.taps - 1).second;
     for (int64_t w = 0, count; w < width.positions; w += count) {
-      const bool inside = w >= begin && w < end;
+      const bool inside = w >= begin && w < end && !is_long;
       count = inside ? std::min<int64_t>(kPositionsTogether, end - w) : 1;
       if (stop(count * cost)) return;
       if (inside && taps > 0) PrefetchNext(w);
       const int64_t left = width.at(w, 0), first = width.first_tap(left), last = width.last_tap(left, first);
       ForColumns<T, kVectorsTogether>(p.columns, p.groups, p.inner(), [&](const auto& columns) {
-        if (inside) MultiplyInside(columns, begin, w, count);
+        if (is_long) MultiplyLong(columns, w, first, last, stop);
+        else if (inside) MultiplyInside(columns, begin, w, count);
         else Multiply<1>(columns, w, first, last);
       });
     }

@@ -84,19 +84,20 @@ struct LineSum {
       int64_t t = 0;
       if constexpr (kWhole) {
         for (; width.tap_step == width.step && t + kTapsTogether <= width.taps; t += kTapsTogether) {
-          if (stop(kTapsTogether * cost)) return;
+          if (stop(kTapsTogether * cost)) return false;
           SumTogether(tap, source_line, t);
         }
       }
       for (; t < width.taps; ++t) {
         const auto [first, last] = PositionsInside(width, t);
         for (int64_t u = 0; u < inner; ++u) {
-          if (stop(cost)) return;
+          if (stop(cost)) return false;
           Vec<A> sums[kVectors] = {};
           SumTap(source_line, t, u, first, last, sums);
           Add((tap + t) * inner + u, sums);
         }
       }
+      return true;
     });
   }
 };
@@ -141,7 +142,7 @@ template <class T>
 void SumLines(const ConvDesc& s, const T* source, const T* gradient, int64_t begin, int64_t end, Accumulator<T>* filter, StopCheck& stop) {
   const Im2Col& g = s.gather;
   const int64_t positions = g.axes[2].positions, plane_lines = g.axes[0].positions * g.axes[1].positions;
-  std::fill_n(filter, s.filter_count(), Accumulator<T>(0));
+  FillUntilStopped(stop, filter, s.filter_count(), Accumulator<T>(0));
   if (g.channels_first) {
     for (int64_t first = begin, last; first < end; first = last) {
       last = std::min(end, (first / plane_lines + 1) * plane_lines);

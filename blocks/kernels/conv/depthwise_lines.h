@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "blocks/kernels/conv/convolution.h"
@@ -38,12 +39,15 @@ struct Line {
         h(index % g.axes[1].positions), front(g.axes[0].at(d, 0)), top(g.axes[1].at(h, 0)), d_first(g.axes[0].first_tap(front)),
         d_last(g.axes[0].last_tap(front, d_first)), h_first(g.axes[1].first_tap(top)), h_last(g.axes[1].last_tap(top, h_first)) {}
 
-  /// Calls body(first tap of the line, its line of the picture) for each line of taps that is inside.
+  /// Calls body(first tap of the line, its line of the picture) for each line of taps that is inside, or until it gives false.
   void ForTapLines(const Im2Col& g, auto&& body) const {
     const auto& [depth, height, width] = g.axes;
     for (int64_t td = d_first; td < d_last; ++td) {
       for (int64_t th = h_first; th < h_last; ++th) {
-        body((td * height.taps + th) * width.taps, (front + td * depth.tap_step) * height.source + top + th * height.tap_step);
+        const int64_t tap = (td * height.taps + th) * width.taps;
+        const int64_t source_line = (front + td * depth.tap_step) * height.source + top + th * height.tap_step;
+        if constexpr (std::is_void_v<decltype(body(tap, source_line))>) body(tap, source_line);
+        else if (!body(tap, source_line)) return;
       }
     }
   }

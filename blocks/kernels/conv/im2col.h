@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "blocks/kernels/simd/widen.h"
+#include "blocks/kernels/stop_check.h"
 #include "weft/base/divide.h"
 
 namespace weft::kernels {
@@ -65,11 +66,12 @@ inline void CopyShort(const T* from, A* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) to[i] = PatchElement<A>(from[i]);
 }
 
-/// Channels last: patches of channels [first, first + count) at positions [begin, end) of all pictures, as [rows, taps * count].
+/// Channels last: patches of channels [first, first + count) at positions [begin, end) of all pictures, as [rows, taps * count]. Left when
+/// the run is to end.
 template <class A, class T>
-void Im2ColRows(const Im2Col& g, const T* source, int64_t first, int64_t count, int64_t begin, int64_t end, A* out) {
+void Im2ColRows(const Im2Col& g, const T* source, int64_t first, int64_t count, int64_t begin, int64_t end, A* out, StopCheck& stop) {
   const auto& [depth, height, width] = g.axes;
-  const int64_t line = width.taps * count;
+  const int64_t line = width.taps * count, together = 1 + kItemsBetweenLooks / count;  // taps between two looks
   PositionWalk at(g, begin % g.positions());
   for (int64_t row = begin; row < end; ++row, ++at.w) {
     if (at.w == width.positions) at = PositionWalk(g, row % g.positions());
@@ -80,14 +82,19 @@ void Im2ColRows(const Im2Col& g, const T* source, int64_t first, int64_t count, 
       const int64_t d = depth.at(at.d, td);
       for (int64_t th = 0; th < height.taps; ++th, out += line) {
         const int64_t h = height.at(at.h, th);
+        if (stop(1)) return;
         if (!depth.inside(d) || !height.inside(h)) {
-          std::fill(out, out + line, A(0));
+          FillUntilStopped(stop, out, line, A(0));
           continue;
         }
         const T* pixels = picture + (d * height.source + h) * width.source * g.channels;
-        std::fill(out, out + tap_begin * count, A(0));
-        for (int64_t t = tap_begin; t < tap_end; ++t) CopyShort(pixels + (left + t * width.tap_step) * g.channels, out + t * count, count);
-        std::fill(out + tap_end * count, out + line, A(0));
+        FillUntilStopped(stop, out, tap_begin * count, A(0));
+        for (int64_t t = tap_begin; t < tap_end;) {
+          const int64_t last = std::min(tap_end, t + together);
+          if (stop((last - t) * count)) return;
+          for (; t < last; ++t) CopyShort(pixels + (left + t * width.tap_step) * g.channels, out + t * count, count);
+        }
+        FillUntilStopped(stop, out + tap_end * count, line - tap_end * count, A(0));
       }
     }
   }
@@ -108,27 +115,30 @@ void Im2ColLine(const ConvAxis& width, const T* line, int64_t offset, int64_t be
   std::fill(out + (last - begin), out + (end - begin), A(0));
 }
 
-/// Channels first: patches of one picture, `source`, as [taps * count, end - begin], in rows of `stride` elements.
+/// Channels first: patches of one picture, `source`, as [taps * count, end - begin], in rows of `stride` elements. Left when the run is to
+/// end.
 template <class A, class T>
-void Im2ColColumns(const Im2Col& g, const T* source, int64_t first, int64_t count, int64_t begin, int64_t end, int64_t stride, A* out) {
+void Im2ColColumns(const Im2Col& g, const T* source, int64_t first, int64_t count, int64_t begin, int64_t end, int64_t stride,
+                   A* out, StopCheck& stop) {
   const auto& [depth, height, width] = g.axes;
   for (int64_t td = 0; td < depth.taps; ++td) {
     for (int64_t th = 0; th < height.taps; ++th) {
       for (int64_t tw = 0; tw < width.taps; ++tw) {
         for (int64_t c = first; c < first + count; ++c, out += stride) {
+          if (stop(1 + end - begin)) return;
           const T* pixels = source + c * g.pixels();
           for (int64_t p = begin; p < end;) {
             const PositionWalk at(g, p);
-            const int64_t stop = std::min(end, p - at.w + width.positions);
+            const int64_t line_end = std::min(end, p - at.w + width.positions);
             const int64_t d = depth.at(at.d, td), h = height.at(at.h, th);
             A* to = out + (p - begin);
             if (depth.inside(d) && height.inside(h)) {
               Im2ColLine(width, pixels + (d * height.source + h) * width.source, width.offset + tw * width.tap_step, at.w,
-                  at.w + stop - p, to);
+                  at.w + line_end - p, to);
             } else {
-              std::fill(to, to + (stop - p), A(0));
+              std::fill(to, to + (line_end - p), A(0));
             }
-            p = stop;
+            p = line_end;
           }
         }
       }

@@ -8,6 +8,8 @@ namespace {
 
 constexpr int64_t kPatchElements = 256 * 1024;  // of a workspace, where that leaves enough rows
 constexpr int64_t kMinRows = 96, kMaxRows = 768;
+// Of a window so large that kMinRows of its patches would take more, a workspace; and of all workspaces, of which there are two or more.
+constexpr int64_t kMostPatchElements = int64_t{1} << 23, kMostPatchesElements = int64_t{1} << 26;
 constexpr int64_t kWideColumns = 128;  // columns are cut only above this
 
 int64_t WholeLines(int64_t elements) { return DivideUp(elements, int64_t{32}) * 32; }
@@ -30,7 +32,11 @@ struct ConvBlocking {
 
   /// Elements of a tile's patches, of some steps (or columns).
   int64_t PatchElements(const Im2Col& g, int64_t steps) const { return WholeLines((g.channels_first ? PatchStride(rows) : rows) * steps); }
-  int64_t CachedRows(int64_t steps) const { return std::min(all, std::clamp(kPatchElements / std::max<int64_t>(steps, 1), kMinRows, kMaxRows)); }
+  /// `patch_steps`: those that are copied, all or none.
+  int64_t CachedRows(int64_t steps, int64_t patch_steps) const {
+    const int64_t least = std::clamp<int64_t>(kMostPatchElements / std::max<int64_t>(patch_steps, 1), 1, kMinRows);
+    return std::min(all, std::clamp(kPatchElements / std::max<int64_t>(steps, 1), least, kMaxRows));
+  }
   void CutRows(int64_t most) {
     rows = most;
     row_tiles = DivideUp(all, rows);
@@ -53,20 +59,22 @@ struct Rows {
 
 /// Their patches of the channels [first, first + count) as a matrix [positions, taps * count]: where the pictures have it, or in `patch`.
 template <class A, class T>
-MatrixView<A> PatchMatrix(const Im2Col& g, const T* source, const Rows& rows, int64_t first, int64_t count, A* patch) {
+MatrixView<A> PatchMatrix(const Im2Col& g, const T* source, const Rows& rows, int64_t first, int64_t count, A* patch,
+                          const Workers& workers) {
+  StopCheck stop(workers);
   if (g.channels_first) {
     const T* const planes = source + rows.picture * g.channels * g.pixels();
     if constexpr (std::is_same_v<T, A>) {
       if (g.direct()) return MatrixView<A>{planes + first * g.pixels() + rows.begin, g.pixels(), 1}.Transposed();
     }
     const int64_t stride = PatchStride(rows.end - rows.begin);
-    Im2ColColumns(g, planes, first, count, rows.begin, rows.end, stride, patch);
+    Im2ColColumns(g, planes, first, count, rows.begin, rows.end, stride, patch, stop);
     return MatrixView<A>{patch, stride, 1}.Transposed();
   }
   if constexpr (std::is_same_v<T, A>) {
     if (g.direct()) return {source + rows.begin * g.channels + first, g.channels, 1};
   }
-  Im2ColRows(g, source, first, count, rows.begin, rows.end, patch);
+  Im2ColRows(g, source, first, count, rows.begin, rows.end, patch, stop);
   return {patch, g.taps() * count, 1};
 }
 
@@ -78,15 +86,16 @@ struct ForwardBlocking : ConvBlocking {
   int64_t workspace_elements() const { return patch + block; }
 
   explicit ForwardBlocking(const ConvDesc& conv) : ConvBlocking(conv) {
-    const int64_t steps = conv.steps(), group_columns = conv.columns / conv.groups;
+    const int64_t steps = conv.steps(), group_columns = conv.columns / conv.groups, patch_steps = conv.gather.direct() ? 0 : steps;
     if (all == 0 || pictures == 0 || group_columns == 0) return;
     work /= pictures;
     // Many rows: enough to be worth packing the weights for; but few enough for the cache, and for some tiles.
-    CutRows(work <= kSmallConv ? all : std::min(CachedRows(steps), std::max(kMinRows, DivideUp(all, DivideUp(8, pictures)))));
+    CutRows(work <= kSmallConv ? all : std::min(CachedRows(steps, patch_steps), std::max(kMinRows, DivideUp(all, DivideUp(8, pictures)))));
     CutColumns(group_columns, row_tiles * pictures * conv.groups);
     tasks = pictures * row_tiles * conv.groups * column_tiles;
     workspaces = work <= kSmallConv / 16 ? 1 : std::min(tasks, kConvWorkspaces);
-    patch = conv.gather.direct() ? 0 : PatchElements(conv.gather, steps);
+    patch = PatchElements(conv.gather, patch_steps);
+    workspaces = std::min(workspaces, std::max<int64_t>(2, kMostPatchesElements / std::max<int64_t>(patch, 1)));
     block = conv.fills() ? 0 : WholeLines(rows * columns);
     product = MostWorkspace(rows, columns, steps);
   }
@@ -119,7 +128,8 @@ struct ForwardRunner {
     const int64_t begin = row_tile % cut.row_tiles * cut.rows, end = std::min(cut.all, begin + cut.rows), rows = end - begin;
     const Rows tile{row_tile / cut.row_tiles, begin, end};
 
-    const MatrixView<T> patches = PatchMatrix(g, source, tile, group * conv.inner(), conv.inner(), patch), weights{filter + column, conv.columns, 1};
+    const MatrixView<T> patches = PatchMatrix(g, source, tile, group * conv.inner(), conv.inner(), patch, workers);
+    const MatrixView<T> weights{filter + column, conv.columns, 1};
     Product<T> product{rows, columns, conv.steps(), patches, weights};
     if (first) product = {columns, rows, conv.steps(), weights.Transposed(), patches.Transposed()};
     // How many positions a tile has depends on the batch, and so does how many columns it has where there are many.
@@ -179,7 +189,7 @@ struct FilterGradBlocking : ConvBlocking {
 
   explicit FilterGradBlocking(const ConvDesc& conv) : ConvBlocking(conv) {
     const bool small = work <= kSmallConv;
-    CutRows(CachedRows(conv.steps()));
+    CutRows(CachedRows(conv.steps(), conv.steps()));
     shares = std::clamp<int64_t>((int64_t{1} << 21) / conv.filter_count(), 1, small ? 1 : std::min(row_tiles * pictures, kFilterShares));
     CutColumns(conv.columns / conv.groups, shares);
     patch = PatchElements(conv.gather, conv.steps());
@@ -214,8 +224,8 @@ struct FilterGradShare {
         if (workers.Stopped()) return;
         const int64_t column = group * group_columns + in_group;
         Product<A> product{conv.steps(), columns, rows.end - begin,
-                           PatchMatrix(g, source, rows, group * conv.inner(), conv.inner(), space).Transposed(),
-                           PatchMatrix(gradients, gradient, rows, column, columns, space + cut.patch)};
+                           PatchMatrix(g, source, rows, group * conv.inner(), conv.inner(), space, workers).Transposed(),
+                           PatchMatrix(gradients, gradient, rows, column, columns, space + cut.patch, workers)};
         product.out = sum + column;
         product.out_stride = conv.columns;
         product.add = tile > first;

@@ -17,11 +17,24 @@ class PlainGemm {
   static bool Takes(const Product<T>& p) { return p.rows == 0 || p.columns == 0 || p.inner == 0 || IsTiny(p); }
 
   explicit PlainGemm(const Product<T>& product) : p_(product) {}
-  GemmParts parts() const { return {.tiles = p_.rows > 0 && p_.columns > 0 ? 1 : 0}; }
+  GemmParts parts() const { return {.tiles = p_.inner > 0 ? int64_t{p_.rows > 0 && p_.columns > 0} : TilesAcross() * TilesDown()}; }
   void FillShared(int64_t) const {}
-  void Compute(int64_t, void*) const { MultiplyPlain(p_); }
+  void Compute(int64_t tile, void*) const {
+    if (p_.inner > 0) return MultiplyPlain(p_);
+    const int64_t row = tile / TilesAcross() * kRows, column = tile % TilesAcross() * kColumns;
+    Product<T> part = p_;
+    part.rows = std::min(kRows, p_.rows - row);
+    part.columns = std::min(kColumns, p_.columns - column);
+    part.out += row * p_.out_stride + column;
+    MultiplyPlain(part);
+  }
 
  private:
+  /// Of zeros: a tile is a small part of what a thread fills before it looks whether the run is to end.
+  static constexpr int64_t kRows = 64, kColumns = 1024;
+  int64_t TilesAcross() const { return DivideUp(p_.columns, kColumns); }
+  int64_t TilesDown() const { return DivideUp(p_.rows, kRows); }
+
   const Product<T>& p_;
 };
 

@@ -151,7 +151,8 @@ template <class T, class ProductAt>
 void MatMulAll(int64_t count, Workers& workers, ProductAt&& product) {
   if (count == 0) return;
   const Product<T> first = product(0);
-  const double work = static_cast<double>(first.rows) * static_cast<double>(first.columns) * static_cast<double>(first.inner);
+  const double work = static_cast<double>(first.rows) * static_cast<double>(first.columns) *
+                      static_cast<double>(std::max<int64_t>(first.inner, 1));
   const auto grain = static_cast<int64_t>(std::max(65536 / std::max(work, 1.0), 1.0));
   const SharedScratch scratch = first.scratch == nullptr ? SharedScratch{0, count, 0, 0} : ScratchOf(first, count);
   std::byte* const packed = static_cast<std::byte*>(first.scratch);

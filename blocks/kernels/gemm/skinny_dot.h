@@ -36,7 +36,7 @@ class SkinnyDot {
            p.many_stride != 1 && p.inner >= 4 * kN && enough;
   }
 
-  explicit SkinnyDot(const Product<T>& product) : p_(View(product)), slices_(DivideUp(p_.inner, kDepth)) {
+  explicit SkinnyDot(const Product<T>& product) : p_(View(product)), workers_(product.workers), slices_(DivideUp(p_.inner, kDepth)) {
     // The few are laid out anew for each tile: that is worth it for some 50 rows or more.
     const int64_t wanted = std::clamp<int64_t>(kTileWork / (p_.count * p_.inner) + 1, 32, kMostRows);
     step_ = DivideUp(p_.length, DivideUp(p_.length, wanted));
@@ -56,7 +56,10 @@ class SkinnyDot {
     if (shared_ != nullptr) return JoinSlices();
     const int64_t first = tile * step_, end = std::min(p_.length, first + step_);
     alignas(64) T sums[kMostRows * kRoom];
-    for (int64_t slice = 0; slice < slices_; ++slice) AddSlice(slice, first, end, slice > 0, sums);
+    for (int64_t slice = 0; slice < slices_; ++slice) {
+      if (slice > 0 && workers_ != nullptr && workers_->Stopped()) return;
+      AddSlice(slice, first, end, slice > 0, sums);
+    }
     for (int64_t j = first; j < end; ++j) Put(sums + (j - first) * kRoom, p_.out + j * p_.out_stride);
   }
 
@@ -233,6 +236,7 @@ class SkinnyDot {
   }
 
   const SkinnyProduct<T> p_;
+  const Workers* const workers_;
   int64_t step_ = 0, slices_ = 1;
   bool shares_ = false;  // its slices among threads
   T* shared_ = nullptr;  // sums of all slices, which the only tile joins

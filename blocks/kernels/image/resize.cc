@@ -154,7 +154,9 @@ void Resize(const ResizePlan& plan, const void* in, WidenLine widen, float* out,
       held[at % K] = source;
       const float* from = static_cast<const float*>(in) + source * plan.in_line();
       if (widen != nullptr) {
-        widen(in, source * plan.in_line(), widened, plan.in_line());
+        ForTiles(workers, plan.in_line(), kItemsBetweenLooks, [&](int64_t first, int64_t last) {
+          widen(in, source * plan.in_line() + first, widened + first, last - first);
+        });
         from = widened;
       }
       ForTiles(workers, plan.x.out, 1 + kItemsBetweenLooks / channels, [&](int64_t first, int64_t last) {
@@ -167,7 +169,11 @@ void Resize(const ResizePlan& plan, const void* in, WidenLine widen, float* out,
       const float* sources[K] = {};
       const int needed = K == 2 && taps.weight[1] == 0 ? 1 : K;
       for (int k = 0; k < needed; ++k) sources[k] = resized(row / plan.y.out, taps.at[k]);
-      Mix(taps, sources, out + row * line, line);
+      ForTiles(workers, line, kItemsBetweenLooks, [&](int64_t first, int64_t last) {
+        const float* parts[K] = {};
+        for (int k = 0; k < needed; ++k) parts[k] = sources[k] + first;
+        Mix(taps, parts, out + row * line + first, last - first);
+      });
     }
   });
 }

@@ -87,7 +87,7 @@ void ResizeNearest(const ResizePlan& plan, const T* in, T* out, std::byte* scrat
       const int64_t source = row / plan.y.out * plan.y.in + TapsOf<1>(plan.y, row % plan.y.out).at[0];
       T* pixel = out + row * line;
       if (source == held) {
-        std::copy_n(pixel - line, line, pixel);
+        CopyLong(workers, pixel - line, pixel, line);
         continue;
       }
       held = source;
@@ -134,7 +134,7 @@ void ResizeGradient(const ResizePlan& plan, const G* grads, T* out, std::byte* s
     StopCheck stop(workers);
     for (int64_t row = begin; row < end; ++row) {
       const int64_t picture = row / plan.y.in, at = row % plan.y.in;
-      std::fill_n(column_sums, from_line, A(0));
+      FillUntilStopped(stop, column_sums, from_line, A(0));
       for (int64_t y = FirstThatReaches<K>(plan.y, at); y < plan.y.out; ++y) {
         const ResizeTaps<K> taps = TapsOf<K>(plan.y, y);
         if (taps.at[0] > at) break;
@@ -143,9 +143,11 @@ void ResizeGradient(const ResizePlan& plan, const G* grads, T* out, std::byte* s
         if (weight == A(0)) continue;
         if (stop(from_line)) return;
         const G* from = grads + (picture * plan.y.out + y) * from_line;
-        for (int64_t i = 0; i < from_line; ++i) column_sums[i] += weight * static_cast<A>(from[i]);
+        ForTiles(workers, from_line, kItemsBetweenLooks, [&](int64_t first, int64_t last) {
+          for (int64_t i = first; i < last; ++i) column_sums[i] += weight * static_cast<A>(from[i]);
+        });
       }
-      std::fill_n(sums, to_line, A(0));
+      FillUntilStopped(stop, sums, to_line, A(0));
       for (int64_t x = 0; x < plan.x.out; ++x) {
         if (stop(K * (channels + 1))) return;
         for (int k = 0; k < K; ++k) {
@@ -155,7 +157,9 @@ void ResizeGradient(const ResizePlan& plan, const G* grads, T* out, std::byte* s
           for (int64_t c = 0; c < channels; ++c) to[c] += weight * column_sums[x * channels + c];
         }
       }
-      std::transform(sums, sums + to_line, out + row * to_line, [](A sum) { return static_cast<T>(sum); });
+      ForTiles(workers, to_line, kItemsBetweenLooks, [&](int64_t first, int64_t last) {
+        std::transform(sums + first, sums + last, out + row * to_line + first, [](A sum) { return static_cast<T>(sum); });
+      });
     }
   });
 }

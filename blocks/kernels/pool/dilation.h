@@ -42,8 +42,7 @@ struct LargestSums {
       std::fill_n(pixel, count, (first_row + std::max<int64_t>(top, 0)) * p.width.source + std::max<int64_t>(left, 0));
     }
     for (int64_t h = h_first; h < h_last; ++h) {
-      if (stop(kPixelItems * (w_last - w_first))) return;
-      for (int64_t w = w_first; w < w_last; ++w) {
+      const bool all = ForPixels(w_first, w_last, stop, [&](int64_t w) {
         const int64_t at = h * p.width.taps + w;
         const int64_t source = (first_row + top + h * p.height.tap_step) * p.width.source + left + w * p.width.tap_step;
         const T *x = in + source * p.channels + c, *f = filter + at * p.channels + c;
@@ -56,7 +55,8 @@ struct LargestSums {
             pixel[i] = takes ? source : pixel[i];
           }
         }
-      }
+      });
+      if (!all) return;
     }
   }
 };
@@ -126,12 +126,12 @@ void DilateGradFilter(const Dilation& p, const T* in, const T* filter, const T* 
   using A = Accumulator<T>;
   const int64_t shares = DilationShares(p), size = p.filter_count(), lines = p.batch * p.height.positions, line = p.width.positions;
   if (shares == 0) {
-    std::fill_n(out, size, T(0));
+    FillLong(workers, out, size, T(0));
     return;
   }
   workers.For(shares, 1, [&](int64_t share, int64_t) {
     A* sum = sums + share * size;
-    std::fill_n(sum, size, A(0));
+    FillLong(workers, sum, size, A(0));
     internal::ForSums<true>(p, share * lines / shares * line, (share + 1) * lines / shares * line, 0, p.channels, in, filter, workers,
                             [&](const auto& largest, int64_t first, int64_t c, int64_t count) {
                               for (int64_t i = 0; i < count; ++i) {
@@ -140,10 +140,13 @@ void DilateGradFilter(const Dilation& p, const T* in, const T* filter, const T* 
                               }
                             });
   });
-  for (int64_t share = 1; share < shares; ++share) {
-    for (int64_t i = 0; i < size; ++i) sums[i] = WrapAdd(sums[i], sums[share * size + i]);
-  }
-  Narrow(sums, out, size);
+  constexpr int64_t kJoined = 32768;  // elements of a task
+  workers.For(size, kJoined, [&](int64_t begin, int64_t end) {
+    for (int64_t share = 1; share < shares; ++share) {
+      for (int64_t i = begin; i < end; ++i) sums[i] = WrapAdd(sums[i], sums[share * size + i]);
+    }
+    Narrow(sums + begin, out + begin, end - begin);
+  });
 }
 
 }  // namespace weft::kernels

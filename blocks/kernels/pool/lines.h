@@ -98,6 +98,16 @@ struct PoolLine {
   int64_t pixel(const P& p, int64_t d, int64_t h) const { return ((picture * p.axes[0].in + d) * p.axes[1].in + h) * p.axes[2].in; }
 };
 
+/// Calls body(pixel) for each of the pixels [first, last) of a line; false where it left since the run is to end.
+bool ForPixels(int64_t first, int64_t last, StopCheck& stop, auto&& body) {
+  while (first < last) {
+    const int64_t end = std::min(last, first + kItemsBetweenLooks / kPixelItems);
+    if (stop(kPixelItems * (end - first))) return false;
+    for (; first < end; ++first) body(first);
+  }
+  return true;
+}
+
 /// One window: calls body(pixel) for each input pixel it sees, in order, until the run is to end.
 template <class P, class Body>
 void ForWindow(const P& p, const PoolLine<P>& line, int64_t o, StopCheck& stop, Body&& body) {
@@ -105,8 +115,7 @@ void ForWindow(const P& p, const PoolLine<P>& line, int64_t o, StopCheck& stop, 
   for (int64_t d = line.d_first; d < line.d_last; ++d) {
     for (int64_t h = line.h_first; h < line.h_last; ++h) {
       const int64_t start = line.pixel(p, d, h);
-      if (stop(kPixelItems * (w_last - w_first))) return;
-      for (int64_t w = w_first; w < w_last; ++w) body(start + w);
+      if (!ForPixels(start + w_first, start + w_last, stop, body)) return;
     }
   }
 }
@@ -148,11 +157,14 @@ void PoolWindowVecs(const P& p, const PoolLine<P>& line, int64_t first, int64_t 
   for (int64_t d = line.d_first; d < line.d_last; ++d) {
     for (int64_t h = line.h_first; h < line.h_last; ++h) {
       const S* from = in + (line.pixel(p, d, h) + first) * p.channels;
-      if constexpr (kChecked) {
-        if (stop(last - first)) return;
-      }
-      for (int64_t w = first; w < last; ++w, from += p.channels) {
-        for (int k = 0; k < kCount; ++k) result[k] = Reduction::Take(LoadVec(from + k * kLanes<A>), result[k]);
+      for (int64_t w = first; w < last;) {
+        const int64_t end = kChecked ? std::min(last, w + kItemsBetweenLooks) : last;
+        if constexpr (kChecked) {
+          if (stop(end - w)) return;
+        }
+        for (; w < end; ++w, from += p.channels) {
+          for (int k = 0; k < kCount; ++k) result[k] = Reduction::Take(LoadVec(from + k * kLanes<A>), result[k]);
+        }
       }
     }
   }

@@ -58,13 +58,17 @@ void ScatterWindowScalar(const P& p, const PoolLine<P>& line, int64_t o, int64_t
     A best = static_cast<A>(in[chosen]);
     for (int64_t d = line.d_first; d < line.d_last; ++d) {
       for (int64_t h = line.h_first; h < line.h_last; ++h) {
-        if (stop(w_count)) return;
-        const int64_t start = (line.pixel(p, d, h) + w_first) * p.channels + c + k;
-        for (int64_t at = start; at < start + w_count * p.channels; at += p.channels) {
-          const A value = static_cast<A>(in[at]);
-          const int64_t takes = -static_cast<int64_t>(best < value);  // no branch: which is larger cannot be foretold
-          chosen = (at & takes) | (chosen & ~takes);
-          best = best < value ? value : best;
+        int64_t at = (line.pixel(p, d, h) + w_first) * p.channels + c + k;
+        for (int64_t left = w_count; left > 0;) {
+          const int64_t some = std::min(left, kItemsBetweenLooks);
+          if (stop(some)) return;
+          for (const int64_t end = at + some * p.channels; at < end; at += p.channels) {
+            const A value = static_cast<A>(in[at]);
+            const int64_t takes = -static_cast<int64_t>(best < value);  // no branch: which is larger cannot be foretold
+            chosen = (at & takes) | (chosen & ~takes);
+            best = best < value ? value : best;
+          }
+          left -= some;
         }
       }
     }
@@ -143,7 +147,7 @@ void ScatterPicture(const P& p, int64_t picture, int64_t c, int64_t count, const
   }
   const int64_t first = picture * p.in_pixels(), lines = p.axes[0].out * p.axes[1].out;
   if (count == p.channels) {
-    std::fill_n(out + first * count, p.in_pixels() * count, T(0));
+    FillUntilStopped(stop, out + first * count, p.in_pixels() * count, T(0));
   } else {
     for (int64_t pixel = first; pixel < first + p.in_pixels() && !stop(4); ++pixel) std::fill_n(out + pixel * p.channels + c, count, T(0));
   }

@@ -22,7 +22,8 @@ void BroadcastShortRuns(const T* from, T* to, int64_t run, int64_t cells) {
 
 /// Elements [begin, end) of the reduced steps of `cells` [first, last), each from[its output]; cells as in ReduceCells.
 template <class T>
-void BroadcastCells(const ReduceLayout& layout, const T* from, T* to, int64_t first, int64_t last, int64_t begin, int64_t end) {
+void BroadcastCells(const ReduceLayout& layout, const T* from, T* to, int64_t first, int64_t last, int64_t begin, int64_t end,
+                    StopCheck& stop) {
   constexpr int64_t kShortRun = 64;
   if constexpr (std::is_arithmetic_v<T>) {
     const bool together = layout.width == 1 && layout.reduced.empty() && layout.kept.size() == 1 && end - begin == layout.run;
@@ -35,11 +36,12 @@ void BroadcastCells(const ReduceLayout& layout, const T* from, T* to, int64_t fi
     T* base = to + kept.offset() + chunk * internal::kColumns;
     const T* value = from + cell / chunks * layout.width + chunk * internal::kColumns;
     if (layout.width == 1) {
-      internal::ForRuns(layout, begin, end, [base, x = *value](int64_t offset, int64_t n) { std::fill_n(base + offset, n, x); });
+      const T x = *value;
+      internal::ForRuns(layout, begin, end, stop, [&](int64_t offset, int64_t n) { FillUntilStopped(stop, base + offset, n, x); });
     } else {
       const int64_t width = std::min(internal::kColumns, layout.width - chunk * internal::kColumns);
-      internal::ForRuns(layout, begin, end, [&](int64_t offset, int64_t n) {
-        for (int64_t r = 0; r < n; ++r) std::copy_n(value, width, base + offset + r * layout.width);
+      internal::ForRuns(layout, begin, end, stop, [&](int64_t offset, int64_t n) {
+        for (int64_t r = 0; r < n && !stop(1 + width / 8); ++r) std::copy_n(value, width, base + offset + r * layout.width);
       });
     }
     if (++chunk == chunks) chunk = 0, kept.Next();
@@ -54,14 +56,16 @@ void BroadcastReduced(const ReduceLayout& layout, const T* from, T* to, Workers&
   const int64_t cells = layout.kept_count * chunks;
   if (layout.pieces == 1) {
     const int64_t cell_elements = layout.count * std::min(layout.width, internal::kColumns);
-    workers.For(cells, internal::kTaskElements / cell_elements,
-                [&](int64_t first, int64_t last) { BroadcastCells(layout, from, to, first, last, 0, layout.count); });
+    workers.For(cells, internal::kTaskElements / cell_elements, [&](int64_t first, int64_t last) {
+      StopCheck stop(workers);
+      BroadcastCells(layout, from, to, first, last, 0, layout.count, stop);
+    });
     return;
   }
   const int64_t step = DivideUp(layout.count, layout.pieces);
-  ForEach(workers, layout.pieces * cells, 1, [&](int64_t task) {
+  ForEach(workers, layout.pieces * cells, 1, [&](int64_t task, StopCheck& stop) {
     const int64_t start = std::min(layout.count, task / cells * step);
-    BroadcastCells(layout, from, to, task % cells, task % cells + 1, start, std::min(layout.count, start + step));
+    BroadcastCells(layout, from, to, task % cells, task % cells + 1, start, std::min(layout.count, start + step), stop);
   });
 }
 

@@ -121,23 +121,29 @@ void ReduceShortRuns(Op op, const T* x, int64_t run, int64_t count, Store&& stor
   }
 }
 
+/// total = total joined with x[0, n), or some of them where the run is to end.
 template <class Op, class T>
-void ReduceRun(Op op, const T* x, int64_t n, typename Op::Acc& total) {
+void ReduceRun(Op op, const T* x, int64_t n, typename Op::Acc& total, StopCheck* stop = nullptr) {
+  constexpr int64_t kTile = int64_t{1} << 20;  // whole blocks, so that where it ends makes no difference
+  const auto stopped = [=] { return stop != nullptr && (*stop)(kTile); };
   if constexpr (kIsPlain<Op>) {
     // Words of two registers, which are added in two steps, in two chains.
     constexpr int64_t kChains = sizeof(total) > 8 ? 2 : 1;
     typename Op::Acc sum = total, other = Op::Identity();
     int64_t i = 0;
-    for (; i + kChains <= n; i += kChains) {
-      sum = op.Add(sum, x[i]);
-      if constexpr (kChains == 2) other = op.Add(other, x[i + 1]);
+    while (i + kChains <= n && (i == 0 || !stopped())) {
+      for (const int64_t end = std::min(n, i + kTile); i + kChains <= end; i += kChains) {
+        sum = op.Add(sum, x[i]);
+        if constexpr (kChains == 2) other = op.Add(other, x[i + 1]);
+      }
     }
     if (i < n) sum = op.Add(sum, x[i]);
     total = Op::Join(sum, other);
-  } else if constexpr (kHasRegisters<Op>) {
-    ReduceInRegisters(op, x, n, total);
   } else {
-    ReduceWide(op, x, n, total);
+    for (int64_t begin = 0; begin < n && (begin == 0 || !stopped()); begin += kTile) {
+      if constexpr (kHasRegisters<Op>) ReduceInRegisters(op, x + begin, std::min(kTile, n - begin), total);
+      else ReduceWide(op, x + begin, std::min(kTile, n - begin), total);
+    }
   }
 }
 
@@ -188,9 +194,10 @@ void AddRows(Op op, const T* x, int64_t rows, int64_t stride, int64_t width, typ
   if (r < rows) AddRowsTogether<1>(op, x + r * stride, stride, width, sums);
 }
 
-/// The same for any number of rows, in blocks; narrow rows in a row are taken as one wide row of whole registers.
+/// The same for any number of rows, in blocks, or some of them where the run is to end; narrow rows in a row are taken as one wide row of
+/// whole registers.
 template <class Op, class T>
-void ReduceRows(Op op, const T* x, int64_t rows, int64_t stride, int64_t width, typename Op::Acc* total) {
+void ReduceRows(Op op, const T* x, int64_t rows, int64_t stride, int64_t width, typename Op::Acc* total, StopCheck& stop) {
   using Acc = typename Op::Acc;
   constexpr int64_t kNarrow = 32, kWide = 128, kWhole = 16;
   int64_t group = 1;
@@ -203,6 +210,7 @@ void ReduceRows(Op op, const T* x, int64_t rows, int64_t stride, int64_t width, 
   const int64_t wide = group * width;
   for (int64_t left = rows / group; left > 0;) {
     const int64_t steps = std::min(left, kBlock);
+    if (stop(steps * wide)) return;
     std::fill(sums, sums + wide, Op::Identity());
     AddRows(op, x, steps, group * stride, wide, sums);
     for (int64_t first = 0; first < wide; first += width) {
@@ -214,14 +222,16 @@ void ReduceRows(Op op, const T* x, int64_t rows, int64_t stride, int64_t width, 
   AddRows(op, x, rows % group, stride, width, total);
 }
 
-/// Calls f(offset, count) for each run in the steps [begin, end) of the reduced dimensions.
-void ForRuns(const ReduceLayout& layout, int64_t begin, int64_t end, auto&& f) {
+/// Calls f(offset, count) for each run in the steps [begin, end) of the reduced dimensions, until the run of the block is to end.
+void ForRuns(const ReduceLayout& layout, int64_t begin, int64_t end, StopCheck& stop, auto&& f) {
+  constexpr int64_t kRunItems = 8;  // that a run takes beside its elements
   if (layout.reduced.empty()) return f(begin * layout.width, end - begin);
   if (begin >= end) return;
   Walker walker(layout.reduced, begin / layout.run);
   int64_t position = begin % layout.run;
   while (begin < end) {
     const int64_t count = std::min(layout.run - position, end - begin);
+    if (stop(kRunItems + count)) return;
     f(walker.offset() + position * layout.width, count);
     begin += count;
     position = 0;
@@ -233,7 +243,7 @@ void ForRuns(const ReduceLayout& layout, int64_t begin, int64_t end, auto&& f) {
 /// where the innermost dimension is kept, up to kColumns neighbours.
 template <class Op, class T, class Store>
 [[gnu::noinline, gnu::noclone]] void ReduceCells(const Op op, const ReduceLayout& layout, const T* in, int64_t first, int64_t last,
-                                                 int64_t begin, int64_t end, Store&& store) {
+                                                 int64_t begin, int64_t end, StopCheck& stop, Store&& store) {
   using Acc = typename Op::Acc;
   constexpr int64_t kShortRun = kIsPlain<Op> ? 0 : 32;
   if (layout.width == 1 && layout.reduced.empty() && layout.kept.size() == 1 && end - begin == layout.run) {
@@ -246,7 +256,7 @@ template <class Op, class T, class Store>
     }
     for (int64_t cell = first; cell < last; ++cell, in += layout.run) {
       Acc total = Op::Identity();
-      ReduceRun(op, in, layout.run, total);
+      ReduceRun(op, in, layout.run, total, &stop);
       store(cell, &total, 1);
     }
     return;
@@ -259,13 +269,15 @@ template <class Op, class T, class Store>
     const int64_t output = cell / chunks * layout.width + chunk * kColumns;
     if (layout.width == 1) {
       Acc total = Op::Identity();
-      ForRuns(layout, begin, end, [&](int64_t offset, int64_t n) { ReduceRun(op, base + offset, n, total); });
+      ForRuns(layout, begin, end, stop, [&](int64_t offset, int64_t n) { ReduceRun(op, base + offset, n, total, &stop); });
       store(output, &total, 1);
     } else {
       Acc total[kColumns];
       const int64_t width = std::min(kColumns, layout.width - chunk * kColumns);
       std::fill(total, total + width, Op::Identity());
-      ForRuns(layout, begin, end, [&](int64_t offset, int64_t n) { ReduceRows(op, base + offset, n, layout.width, width, total); });
+      ForRuns(layout, begin, end, stop, [&](int64_t offset, int64_t n) {
+        ReduceRows(op, base + offset, n, layout.width, width, total, stop);
+      });
       store(output, total, width);
     }
     if (++chunk == chunks) chunk = 0, kept.Next();
@@ -291,7 +303,8 @@ void Reduce(const ReduceLayout& layout, const T* in, T* out, std::byte* scratch,
   const int64_t cells = layout.kept_count * ((layout.width + internal::kColumns - 1) / internal::kColumns);
   Acc* const partial = layout.pieces > 1 ? reinterpret_cast<Acc*>(scratch) : nullptr;
   const auto reduce = [&](int64_t first, int64_t last, int64_t from, int64_t to, Acc* results) {
-    internal::ReduceCells(op, layout, in, first, last, from, to, [=](int64_t output, const Acc* accs, int64_t n) {
+    StopCheck stop(workers);
+    internal::ReduceCells(op, layout, in, first, last, from, to, stop, [=](int64_t output, const Acc* accs, int64_t n) {
       if (results != nullptr) std::copy_n(accs, n, results + output);
       else std::transform(accs, accs + n, out + output, [=](const Acc& acc) { return op.Finish(acc, count); });
     });

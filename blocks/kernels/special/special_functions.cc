@@ -208,6 +208,9 @@ double ZetaOfPositive(double x, double q, double unit = 1) {
   constexpr double kTerms[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -5.284190138687493185e-10,
                                1.338253653068467883e-11, -3.389680296322582867e-13, 8.586062056277844564e-15, -2.174868698558061873e-16,
                                5.509002828360229515e-18, -1.395446468581252334e-19, 3.534707039629467472e-21};
+  // From here on a q and the next are one double; the terms, e^(-x/q) apart, are a geometric series.
+  constexpr double kLastCounted = 0x1p52;
+  if (q >= kLastCounted && q < x + 10) return std::pow(q / unit, -x) / -std::expm1(-x / q);
   double sum = 0;
   for (; q < x + 10; ++q) {
     const double term = std::pow(q / unit, -x);
@@ -257,12 +260,23 @@ double Digamma(double x) {
   return std::log(x) - DigammaGap(x) - below;
 }
 
+namespace {
+
+/// ln(n! / x^(n+1)), of large n by Stirling's formula: each part alone would lose the digits that are left of both, or overflow.
+double LogOfFactorialOverPower(double n, double x) {
+  constexpr double kLarge = 0x1p53;
+  if (n < kLarge) return LogGamma(n + 1) - (n + 1) * std::log(x);
+  return n * (std::log(n / x) - 1) + (std::log(2 * M_PI) + std::log(n)) / 2 - std::log(x);
+}
+
+}  // namespace
+
 double Polygamma(double n, double x) {
   if (n == 0) return Digamma(x);
   if (!(n > 0) || n != std::floor(n) || n == kInfinity) return kNaN;
   const double sign = std::fmod(n, 2) == 0 ? -1 : 1, zeta = Zeta(n + 1, x);
   if (std::abs(zeta) < 1e-290 && x > 0 && x != kInfinity) {  // the factorial makes up for it
-    return sign * std::exp(LogGamma(n + 1) - (n + 1) * std::log(x) + std::log(ZetaOfPositive(n + 1, x, x)));
+    return sign * std::exp(LogOfFactorialOverPower(n, x) + std::log(ZetaOfPositive(n + 1, x, x)));
   }
   if (n <= 170) return sign * std::tgamma(n + 1) * zeta;
   return zeta < 0 ? -sign * std::exp(LogGamma(n + 1) + std::log(-zeta)) : sign * std::exp(LogGamma(n + 1) + std::log(zeta));

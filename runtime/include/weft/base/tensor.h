@@ -22,7 +22,9 @@ class Buffer {
  public:
   explicit Buffer(Key) {}
   /// resource_exhausted, with the size asked for, where the budget or the machine lacks that much memory. `budget` may be null: no limit.
-  static Result<std::shared_ptr<Buffer>> Allocate(DType dtype, int64_t count, const std::shared_ptr<MemoryBudget>& budget);
+  /// `companions` are bytes that the caller allocates and that live as long as the buffer: they count with it.
+  static Result<std::shared_ptr<Buffer>> Allocate(DType dtype, int64_t count, const std::shared_ptr<MemoryBudget>& budget,
+                                                  int64_t companions = 0);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -37,7 +39,7 @@ class Buffer {
   int64_t count_ = 0;
   int64_t bytes_ = 0;
   void* data_ = nullptr;
-  std::shared_ptr<MemoryBudget> budget_;
+  MemoryCharge charge_;
 };
 
 /// A value type: copies share the memory. By convention memory that more than one Tensor refers to is no longer written, so that it may be
@@ -46,7 +48,7 @@ class Tensor {
  public:
   Tensor() = default;
   /// A tensor of uninitialised memory (managed types: empty elements). resource_exhausted as for Buffer::Allocate.
-  static Result<Tensor> Allocate(DType dtype, Shape shape, const std::shared_ptr<MemoryBudget>& budget = nullptr);
+  static Result<Tensor> Allocate(DType dtype, Shape shape, const std::shared_ptr<MemoryBudget>& budget = nullptr, int64_t companions = 0);
   /// A tensor over shape.count() elements at `data`, which `owner` keeps alive; `owner` may be null for memory that outlives the tensor.
   static Tensor View(DType dtype, Shape shape, void* data, std::shared_ptr<const void> owner);
 
