@@ -121,30 +121,39 @@ void ReduceShortRuns(Op op, const T* x, int64_t run, int64_t count, Store&& stor
   }
 }
 
-/// total = total joined with x[0, n), or some of them where the run is to end.
+/// total = total joined with x[0, n).
 template <class Op, class T>
-void ReduceRun(Op op, const T* x, int64_t n, typename Op::Acc& total, StopCheck* stop = nullptr) {
-  constexpr int64_t kTile = int64_t{1} << 20;  // whole blocks, so that where it ends makes no difference
-  const auto stopped = [=] { return stop != nullptr && (*stop)(kTile); };
+void ReduceRun(Op op, const T* x, int64_t n, typename Op::Acc& total) {
   if constexpr (kIsPlain<Op>) {
     // Words of two registers, which are added in two steps, in two chains.
     constexpr int64_t kChains = sizeof(total) > 8 ? 2 : 1;
     typename Op::Acc sum = total, other = Op::Identity();
     int64_t i = 0;
-    while (i + kChains <= n && (i == 0 || !stopped())) {
-      for (const int64_t end = std::min(n, i + kTile); i + kChains <= end; i += kChains) {
-        sum = op.Add(sum, x[i]);
-        if constexpr (kChains == 2) other = op.Add(other, x[i + 1]);
-      }
+    for (; i + kChains <= n; i += kChains) {
+      sum = op.Add(sum, x[i]);
+      if constexpr (kChains == 2) other = op.Add(other, x[i + 1]);
     }
     if (i < n) sum = op.Add(sum, x[i]);
     total = Op::Join(sum, other);
+  } else if constexpr (kHasRegisters<Op>) {
+    ReduceInRegisters(op, x, n, total);
   } else {
-    for (int64_t begin = 0; begin < n && (begin == 0 || !stopped()); begin += kTile) {
-      if constexpr (kHasRegisters<Op>) ReduceInRegisters(op, x + begin, std::min(kTile, n - begin), total);
-      else ReduceWide(op, x + begin, std::min(kTile, n - begin), total);
-    }
+    ReduceWide(op, x, n, total);
   }
+}
+
+inline constexpr int64_t kRunTile = int64_t{1} << 20;  // elements: whole blocks, so that where a tile ends makes no difference
+
+/// The same tile by tile, until the run of the block is to end. Out of line: short runs are to be left as they are.
+template <class Op, class T>
+[[gnu::noinline]] typename Op::Acc ReduceTiles(Op op, const T* x, int64_t n, typename Op::Acc total, StopCheck& stop) {
+  for (int64_t begin = 0; begin < n && !stop(kRunTile); begin += kRunTile) ReduceRun(op, x + begin, std::min(kRunTile, n - begin), total);
+  return total;
+}
+template <class Op, class T>
+void ReduceAnyRun(Op op, const T* x, int64_t n, typename Op::Acc& total, StopCheck& stop) {
+  if (n <= kRunTile) ReduceRun(op, x, n, total);
+  else total = ReduceTiles(op, x, n, total, stop);
 }
 
 /// acc joined with x[0], x[stride], ... A value that changed within a vectorised loop would go through memory.
@@ -256,7 +265,7 @@ template <class Op, class T, class Store>
     }
     for (int64_t cell = first; cell < last; ++cell, in += layout.run) {
       Acc total = Op::Identity();
-      ReduceRun(op, in, layout.run, total, &stop);
+      ReduceAnyRun(op, in, layout.run, total, stop);
       store(cell, &total, 1);
     }
     return;
@@ -269,7 +278,7 @@ template <class Op, class T, class Store>
     const int64_t output = cell / chunks * layout.width + chunk * kColumns;
     if (layout.width == 1) {
       Acc total = Op::Identity();
-      ForRuns(layout, begin, end, stop, [&](int64_t offset, int64_t n) { ReduceRun(op, base + offset, n, total, &stop); });
+      ForRuns(layout, begin, end, stop, [&](int64_t offset, int64_t n) { ReduceAnyRun(op, base + offset, n, total, stop); });
       store(output, &total, 1);
     } else {
       Acc total[kColumns];

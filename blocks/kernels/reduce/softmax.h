@@ -52,9 +52,10 @@ void ForVecs(const T* x, int64_t size, A filler, F&& f) {
   if (i < size) f(i, LoadSome(x + i, static_cast<int>(size - i), filler), static_cast<int>(size - i));
 }
 
-/// ForVecs tile by tile, each of whole registers; where `workers` are given, it leaves a long row when their run is to end.
+/// ForVecs tile by tile, each of whole registers; where `workers` are given, it leaves a long row when their run is to end. Out of line, as
+/// GreatestOfTiles: short rows are to be left as they are.
 template <class T, class A, class F>
-void ForVecsOfTiles(const T* x, int64_t size, A filler, const Workers* workers, F&& f) {
+[[gnu::noinline]] void ForVecsOfTiles(const T* x, int64_t size, A filler, const Workers* workers, F f) {
   for (int64_t begin = 0; begin < size; begin += kItemsBetweenLooks) {
     if (begin > 0 && workers != nullptr && workers->Stopped()) return;
     const auto use = [&](int64_t i, Vec<A> v, int count) { f(begin + i, v, count); };
@@ -67,21 +68,29 @@ V Greater(V a, V b) {
   return a > b ? a : b;  // b where a is NaN
 }
 
-/// The greatest element; NaN is passed over. Where `workers` are given, it leaves a long row when their run is to end.
+/// The greatest element; NaN is passed over.
 template <class T, class A = Accumulator<T>>
-A Greatest(const T* x, int64_t size, const Workers* workers = nullptr) {
+A Greatest(const T* x, int64_t size) {
   constexpr int N = kLanes<A>;
   constexpr A kLeast = -std::numeric_limits<A>::infinity();
   Vec<A> most[4] = {Broadcast(kLeast), Broadcast(kLeast), Broadcast(kLeast), Broadcast(kLeast)};
   const int64_t whole = size / (4 * N) * (4 * N);
-  for (int64_t begin = 0; begin < whole && (begin == 0 || workers == nullptr || !workers->Stopped()); begin += kItemsBetweenLooks) {
-    for (int64_t i = begin, end = std::min(whole, begin + kItemsBetweenLooks); i < end; i += 4 * N) {
-      for (int k = 0; k < 4; ++k) most[k] = Greater(LoadVec(x + i + k * N), most[k]);
-    }
+  for (int64_t i = 0; i < whole; i += 4 * N) {
+    for (int k = 0; k < 4; ++k) most[k] = Greater(LoadVec(x + i + k * N), most[k]);
   }
   ForVecs(x + whole, size - whole, kLeast, [&](int64_t, Vec<A> v, int) { most[0] = Greater(v, most[0]); });
   most[0] = Greater(Greater(most[0], most[1]), Greater(most[2], most[3]));
   return JoinAllLanes<A>(most[0], [](auto a, auto b) { return Greater(a, b); });
+}
+
+/// The same tile by tile; where `workers` are given, it leaves a long row when their run is to end.
+template <class T, class A = Accumulator<T>>
+[[gnu::noinline]] A GreatestOfTiles(const T* x, int64_t size, const Workers* workers) {
+  A greatest = -std::numeric_limits<A>::infinity();
+  for (int64_t begin = 0; begin < size && (workers == nullptr || !workers->Stopped()); begin += kItemsBetweenLooks) {
+    greatest = std::max(greatest, Greatest(x + begin, std::min(kItemsBetweenLooks, size - begin)));
+  }
+  return greatest;
 }
 
 inline std::array<Vec<double>, 1> InDouble(Vec<double> v) { return {v}; }
@@ -189,8 +198,9 @@ void Softmax(const T* x, int64_t size, T* out, const Workers* workers) {
   using A = Accumulator<T>;
   constexpr bool kInPlace = std::is_same_v<T, A>;
   constexpr int64_t kBuffer = 4096;
+  const bool is_long = size > kItemsBetweenLooks;
   alignas(64) A buffer[kInPlace ? 1 : kBuffer];
-  const A greatest = softmax::Greatest(x, size, workers);
+  const A greatest = is_long ? softmax::GreatestOfTiles(x, size, workers) : softmax::Greatest(x, size);
   A* kept = buffer;
   if constexpr (kInPlace) kept = out;
   const bool fits = kInPlace || size <= kBuffer;
@@ -199,7 +209,8 @@ void Softmax(const T* x, int64_t size, T* out, const Workers* workers) {
   }, workers);
   const Vec<A> scale = Broadcast(static_cast<A>(1 / sum));
   const auto finish = [=](int64_t i, Vec<A> e, int count) { StoreSome<T, A>(out + i, e * scale, count); };
-  if (fits) softmax::ForVecsOfTiles(kept, size, A(0), workers, finish);
+  if (fits && !is_long) softmax::ForVecs(kept, size, A(0), finish);
+  else if (fits) softmax::ForVecsOfTiles(kept, size, A(0), workers, finish);
   else softmax::Exponentials(x, size, greatest, finish, workers);
 }
 
@@ -207,11 +218,13 @@ void Softmax(const T* x, int64_t size, T* out, const Workers* workers) {
 template <class T>
 void LogSoftmax(const T* x, int64_t size, T* out, const Workers* workers) {
   using A = Accumulator<T>;
-  const A greatest = softmax::Greatest(x, size, workers);
+  const bool is_long = size > kItemsBetweenLooks;
+  const A greatest = is_long ? softmax::GreatestOfTiles(x, size, workers) : softmax::Greatest(x, size);
   const double sum = softmax::Exponentials(x, size, greatest, [](int64_t, Vec<A>, int) {}, workers);
   const Vec<A> shift = Broadcast(greatest), log_sum = Broadcast(static_cast<A>(std::log(sum)));
-  softmax::ForVecsOfTiles(x, size, greatest, workers,
-                          [=](int64_t i, Vec<A> v, int count) { StoreSome<T, A>(out + i, v - shift - log_sum, count); });
+  const auto finish = [=](int64_t i, Vec<A> v, int count) { StoreSome<T, A>(out + i, v - shift - log_sum, count); };
+  if (is_long) softmax::ForVecsOfTiles(x, size, greatest, workers, finish);
+  else softmax::ForVecs(x, size, greatest, finish);
 }
 
 /// loss = -sum of labels * log softmax(features); backprop = softmax(features) - labels.
