@@ -75,8 +75,7 @@ void RunConv(const ConvDesc& conv, const T* source, const T* filter, T* out, Acc
   }
   RunChosen(chosen, conv, source, filter, out, scratch, workers);
   if constexpr (!std::is_integral_v<T>) {
-    const OutsideTaps<T> outside(conv, source, filter, out);
-    if (chosen != ConvImplementation::kNone && outside.any()) outside.Mend(workers);
+    if (chosen != ConvImplementation::kNone && chosen != ConvImplementation::kDepthwise) OutsideTaps<T>(conv, source, filter, out).Mend(workers);
   }
 }
 

@@ -2,9 +2,12 @@
 // picture give NaN then, and those positions are summed again.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "blocks/kernels/conv/convolution.h"
+#include "blocks/kernels/simd/vec.h"
 #include "blocks/kernels/stop_check.h"
 
 namespace weft::kernels {
@@ -15,12 +18,38 @@ class OutsideTaps {
   using A = Accumulator<T>;
   OutsideTaps(const ConvDesc& conv, const T* source, const T* filter, T* out) : conv_(conv), source_(source), filter_(filter), out_(out) {}
 
-  /// Whether some position has taps outside.
+  /// Sums the positions again that have taps outside, and a result that is NaN.
+  void Mend(Workers& workers) const {
+    if (any() && (!IsFilterSmall() || HasNonFinite(workers))) MendLines(workers);
+  }
+
+ private:
   bool any() const {
     return std::ranges::any_of(conv_.gather.axes, [](const ConvAxis& axis) { return Reaches(axis, 0) || Reaches(axis, axis.positions - 1); });
   }
-  /// Sums the positions again that have taps outside, and a result that is NaN.
-  void Mend(Workers& workers) const {
+  /// Whether it is quicker to look through the filter than through the results of the positions.
+  bool IsFilterSmall() const {
+    constexpr int64_t kEnds = 4;  // about so many positions of a line or column have taps outside
+    const auto& [depth, height, width] = conv_.gather.axes;
+    return conv_.steps() <= conv_.gather.batch * depth.positions * (height.positions + width.positions) * kEnds;
+  }
+  bool HasNonFinite(Workers& workers) const {
+    constexpr int64_t kGrain = 65536;
+    std::atomic<bool> found{false};
+    workers.For(conv_.filter_count(), kGrain, [&](int64_t begin, int64_t end) {
+      Vec<A> zeros{};  // products with 0, which of others are NaN
+      int64_t i = begin;
+      for (; i + kLanes<A> <= end; i += kLanes<A>) zeros += LoadVec(filter_ + i) * A(0);
+      A zero = 0;
+      for (; i < end; ++i) zero += PatchElement<A>(filter_[i]) * A(0);
+      A lanes[kLanes<A>];
+      StoreVec(lanes, zeros);
+      if (zero != 0 || std::ranges::any_of(lanes, [](A x) { return x != 0; })) found.store(true, std::memory_order_relaxed);
+    });
+    return found.load();
+  }
+
+  void MendLines(Workers& workers) const {
     const auto& [depth, height, width] = conv_.gather.axes;
     const int64_t grain = std::max<int64_t>(1, 65536 / (width.positions * conv_.columns));  // of lines, of which most are looked at at their ends
     ForEach(workers, conv_.gather.batch * depth.positions * height.positions, grain, [&](int64_t line, StopCheck& stop) {
@@ -33,7 +62,6 @@ class OutsideTaps {
     });
   }
 
- private:
   static bool Reaches(const ConvAxis& axis, int64_t p) { return axis.at(p, 0) < 0 || axis.at(p, axis.taps - 1) >= axis.source; }
   /// The last position from `p` on, which has no tap outside, before one that has.
   static int64_t LastInside(const ConvAxis& axis, int64_t p) {
