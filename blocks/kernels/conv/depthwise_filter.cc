@@ -84,20 +84,19 @@ struct LineSum {
       int64_t t = 0;
       if constexpr (kWhole) {
         for (; width.tap_step == width.step && t + kTapsTogether <= width.taps; t += kTapsTogether) {
-          if (stop(kTapsTogether * cost)) return false;
+          if (stop(kTapsTogether * cost)) return;
           SumTogether(tap, source_line, t);
         }
       }
       for (; t < width.taps; ++t) {
         const auto [first, last] = PositionsInside(width, t);
         for (int64_t u = 0; u < inner; ++u) {
-          if (stop(cost)) return false;
+          if (stop(cost)) return;
           Vec<A> sums[kVectors] = {};
           SumTap(source_line, t, u, first, last, sums);
           Add((tap + t) * inner + u, sums);
         }
       }
-      return true;
     });
   }
 };
