@@ -1,9 +1,9 @@
 #include "blocks/sparse/places.h"
 
 #include <algorithm>
-#include <atomic>
 #include <span>
 
+#include "blocks/kernels/first_where.h"
 #include "blocks/kernels/index/strided_copy.h"
 #include "blocks/kernels/stop_check.h"
 
@@ -17,7 +17,7 @@ std::string PlaceText(const I* index, size_t rank) {
   return text + "]";
 }
 
-/// The first of the places [begin, end) that is outside, or end.
+/// The first of the places [begin, end) that is outside, or -1.
 template <class I>
 int64_t FirstOutside(const Places& p, const I* indices, int64_t begin, int64_t end, int64_t* offsets) {
   const size_t rank = p.rank();
@@ -32,22 +32,16 @@ int64_t FirstOutside(const Places& p, const I* indices, int64_t begin, int64_t e
     }
     if (offsets != nullptr) offsets[place] = offset;
   }
-  return end;
+  return -1;
 }
 
 template <class I>
 Status CheckPlaces(const Places& p, const I* indices, int64_t* offsets, Workers& workers) {
-  std::atomic<int64_t> first{p.count};
-  workers.For(p.count, 8192, [&](int64_t begin, int64_t end) {
-    const int64_t bad = FirstOutside(p, indices, begin, end, offsets);
-    if (bad == end) return;
-    int64_t seen = first.load();
-    while (bad < seen && !first.compare_exchange_weak(seen, bad)) {
-    }
-  });
+  kernels::LeastFound outside;
+  workers.For(p.count, 8192, [&](int64_t begin, int64_t end) { outside.Found(FirstOutside(p, indices, begin, end, offsets)); });
   if (workers.Stopped()) return kernels::RunStopped();  // not every offset was written
-  const int64_t bad = first.load();
-  if (bad == p.count) return {};
+  const int64_t bad = outside.number();
+  if (bad < 0) return {};
   const I* index = indices + bad * static_cast<int64_t>(p.rank());
   return InvalidArgument("needs indices inside ", p.SizeText(), ", found ", PlaceText(index, p.rank()), " at place ", bad)
       .WithPort(p.port);
