@@ -1,4 +1,4 @@
-// How the time of something grows with its input.
+// How the cost of something grows with its input.
 #pragma once
 
 #include <malloc.h>
@@ -6,21 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "tests/kit/cost.h"
 #include "weft/base/text.h"
 
 namespace weft::kit {
-
-/// Of this process, all threads: what other programs do does not count. (They share caches and memory with it, though: take the best of several.)
-inline double ProcessorSeconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 /// While it lives, memory that is freed stays with the process: the system takes time to clear pages, more for large memory than for small.
 class KeptMemory {
@@ -40,8 +33,23 @@ class KeptMemory {
   }
 };
 
-/// Twice the input may take so many times the time.
+/// Twice the input may cost so many times as much.
 inline constexpr double kMostForTwice = 2.5;
+
+/// Which two sizes are compared, the larger one 2^doublings times the smaller one, and how often.
+struct Comparison {
+  int doublings;
+  double caches;  // so many times more the larger one may take in all, since caches become too small for it on the way
+  int rounds;     // at most: other programs may disturb
+
+  double most() const { return std::pow(kMostForTwice, doublings) * caches; }
+};
+
+/// By time as given. Instructions tell more: an input and its double, with nothing for caches.
+inline Comparison Compare(int doublings, double caches) {
+  constexpr int kMostRounds = 8;
+  return CountsInstructions() ? Comparison{1, 1, 1} : Comparison{doublings, caches, kMostRounds};
+}
 
 /// Before the measurement of each round, from 0 on: from the third on it waits longer each time, so that what disturbed the others may be over.
 inline void WaitOutDisturbance(int round) {
@@ -49,46 +57,43 @@ inline void WaitOutDisturbance(int round) {
   if (round > 1) ::usleep(static_cast<useconds_t>(round - 1) * kStep);
 }
 
-/// By what is done: the least time that it took, in seconds.
-class BestTimes {
+/// By what is done: the least that it cost, in seconds.
+class LeastCosts {
  public:
   template <class Work>
   void operator()(const std::string& what, Work&& work) {
-    const double begin = ProcessorSeconds();
-    work();
-    const double seconds = ProcessorSeconds() - begin;
-    const auto [best, first] = best_.emplace(what, seconds);
-    if (!first) best->second = std::min(best->second, seconds);
+    Note(what, CostOf(std::forward<Work>(work)));
   }
-  const std::map<std::string, double>& all() const { return best_; }
+  void Note(const std::string& what, double cost) {
+    const auto [least, first] = least_.emplace(what, cost);
+    if (!first) least->second = std::min(least->second, cost);
+  }
+  const std::map<std::string, double>& all() const { return least_; }
 
  private:
-  std::map<std::string, double> best_;
+  std::map<std::string, double> least_;
 };
 
-/// Measures `once(BestTimes&)` and, with 2^doublings times the input, `more(BestTimes&)` again until nothing takes too long, at most eight times:
-/// other programs may disturb. Gives what still does. What is over within moments does not tell. `caches`: so many times more the larger one may
-/// take in all, since caches become too small for it on the way.
-template <class Once, class More>
-std::vector<std::string> TakesTooLong(int doublings, double caches, Once&& once, More&& more) {
-  constexpr int kMostRounds = 8;
+/// Measures `small(LeastCosts&)` and, with 2^doublings times the input, `large(LeastCosts&)` again until nothing costs too much. Gives what still
+/// does. What is over within moments does not tell.
+template <class Small, class Large>
+std::vector<std::string> CostsTooMuch(const Comparison& by, Small&& small, Large&& large) {
   constexpr double kMoment = 300e-6;
-  const double most = std::pow(kMostForTwice, doublings) * caches;
-  BestTimes small, large;
-  std::vector<std::string> too_long;
-  for (int round = 0; round < kMostRounds && (round == 0 || !too_long.empty()); ++round) {
+  LeastCosts of_small, of_large;
+  std::vector<std::string> too_much;
+  for (int round = 0; round < by.rounds && (round == 0 || !too_much.empty()); ++round) {
     WaitOutDisturbance(round);
-    once(small);
-    more(large);
-    too_long.clear();
-    for (const auto& [what, seconds] : large.all()) {
-      const double before = small.all().at(what);
-      if (seconds > kMoment && seconds > most * before) {
-        too_long.push_back(Cat(what, ": ", 1e3 * before, " ms, ", 1 << doublings, " times as large ", 1e3 * seconds, " ms"));
+    small(of_small);
+    large(of_large);
+    too_much.clear();
+    for (const auto& [what, cost] : of_large.all()) {
+      const double before = of_small.all().at(what);
+      if (cost > kMoment && cost > by.most() * before) {
+        too_much.push_back(Cat(what, ": ", CostText(before), ", ", 1 << by.doublings, " times as large ", CostText(cost)));
       }
     }
   }
-  return too_long;
+  return too_much;
 }
 
 }  // namespace weft::kit

@@ -62,7 +62,7 @@ std::vector<Call> Calls() {
 
 class Measure {
  public:
-  Measure(const std::shared_ptr<Runtime>& runtime, int n, kit::BestTimes& time) : runtime_(runtime), n_(n), time_(time) {}
+  Measure(const std::shared_ptr<Runtime>& runtime, int n, kit::LeastCosts& time) : runtime_(runtime), n_(n), time_(time) {}
 
   void Run(const std::vector<std::string>& more, const std::vector<Call>& calls) {
     const auto document = Document::Open(runtime_, PageFor(n_, more));
@@ -85,10 +85,10 @@ class Measure {
  private:
   const std::shared_ptr<Runtime>& runtime_;
   const int n_;
-  kit::BestTimes& time_;
+  kit::LeastCosts& time_;
 };
 
-void MeasureAll(const std::shared_ptr<Runtime>& runtime, int n, kit::BestTimes& time) {
+void MeasureAll(const std::shared_ptr<Runtime>& runtime, int n, kit::LeastCosts& time) {
   Measure measure(runtime, n, time);
   measure.Run({}, Calls());
   measure.Run({Lost(n)}, {{"rename to what wires name", 1, [](int i, int) { return Rename(Cat("y", i), Cat("m", i)); }}});
@@ -100,12 +100,14 @@ void MeasureAll(const std::shared_ptr<Runtime>& runtime, int n, kit::BestTimes& 
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(NDEBUG)
 TEST_CASE("twice as many edits in one call take no more than 2.5 times the time", "[growth][edit]") {
-  constexpr int kBlocks = 2000;
+  constexpr int kMostBlocks = 16000;
   const kit::KeptMemory memory;
   const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 0});
-  const std::vector<std::string> too_long = kit::TakesTooLong(
-      3, 2, [&](kit::BestTimes& time) { MeasureAll(runtime, kBlocks, time); }, [&](kit::BestTimes& time) { MeasureAll(runtime, 8 * kBlocks, time); });
-  for (const std::string& fault : too_long) FAIL_CHECK(fault);
+  const kit::Comparison by = kit::Compare(3, 2);
+  const std::vector<std::string> too_much = kit::CostsTooMuch(
+      by, [&](kit::LeastCosts& time) { MeasureAll(runtime, kMostBlocks >> by.doublings, time); },
+      [&](kit::LeastCosts& time) { MeasureAll(runtime, kMostBlocks, time); });
+  for (const std::string& fault : too_much) FAIL_CHECK(fault);
 }
 #endif
 
