@@ -37,13 +37,16 @@ Result<Wire> ParseWire(std::string_view text) {
   return wire;
 }
 
+namespace {
+constexpr size_t kFaultBytes = 512;
+}  // namespace
+
 int64_t BytesOf(const PageInput& input) {
   constexpr size_t kNamesBytes = 16;  // of a wire: what is not stored in place
   size_t bytes = sizeof input + input.port.size() + input.items.size() * (sizeof(InputItem) + kNamesBytes);
   for (const InputItem& item : input.items) {
     if (const Literal* literal = LiteralOf(item)) bytes += sizeof *literal + literal->text.size() + literal->file.size() + literal->extra.size();
   }
-  constexpr size_t kFaultBytes = 512;
   if (input.faults != nullptr) bytes += input.faults->size() * kFaultBytes;
   return static_cast<int64_t>(bytes);
 }
@@ -52,6 +55,10 @@ int64_t BytesOf(const PageBlock& block) {
   auto bytes = static_cast<int64_t>(sizeof block + block.id.size() + block.type.size() + block.attrs.size() + block.attrs_object.size() +
                                     block.extra.size());
   for (const PageInput& input : block.inputs) bytes += BytesOf(input);
+  if (block.faults != nullptr) {
+    bytes += static_cast<int64_t>(block.faults->errors.size() * kFaultBytes);
+    for (const auto& [key, text] : block.faults->unread) bytes += static_cast<int64_t>(text.size());
+  }
   return bytes;
 }
 

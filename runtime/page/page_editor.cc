@@ -138,7 +138,7 @@ Status PageEditor::Make(const SetAttrs& edit) {
 Status PageEditor::Make(const RenameBlock& edit) {
   WEFT_ASSIGN_OR_RETURN(const int renamed, BlockOf(edit.block));
   if (edit.to == edit.block) return {};
-  WEFT_RETURN_IF_ERROR(CheckNewId(edit.to));
+  if (!edit.faulty) WEFT_RETURN_IF_ERROR(CheckNewId(edit.to));
   inputs_.Rename(edit.block, edit.to);
   EditedList<LayoutEntry>& entries = page_.layout();
   const std::vector<int> own = entries.All(edit.block), other = entries.All(edit.to);
@@ -149,7 +149,7 @@ Status PageEditor::Make(const RenameBlock& edit) {
   name(other, edit.block);  // of no block; there may not be two of one name
   page_.blocks().Change(renamed, [&](PageBlock& changed) { changed.id = edit.to; });
   page_.Touch(renamed);
-  undo_.push_back(RenameBlock{edit.to, edit.block});
+  undo_.push_back(RenameBlock{edit.to, edit.block, !CheckNewId(edit.block).ok()});
   return {};
 }
 

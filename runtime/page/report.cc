@@ -58,6 +58,11 @@ void CheckId(Report& report, std::string_view id, std::string_view pointer, bool
                pointer);
 }
 
+Status RepeatedId(const Page& page, size_t block, int earlier) {
+  return AlreadyExists("the id '", page.blocks[block].id, "' belongs to the block at ", BlockPointer(page, static_cast<size_t>(earlier)))
+      .WithHint("ids are unique on a page: rename one of the two");
+}
+
 void UniqueIds::Add(const Page& page) {
   for (; added_ < page.blocks.size(); ++added_) {
     if (!page.blocks[added_].id.empty() && !index_.Add(page.blocks, added_)) repeated_.push_back(added_);
@@ -68,11 +73,8 @@ void UniqueIds::ReportRepeated(Report& report, const Page& page) {
   Add(page);
   for (size_t i : repeated_) {
     const std::string& id = page.blocks[i].id;
-    const auto earlier = static_cast<size_t>(index_.Find(page.blocks, id));
     const std::string pointer = BlockPointer(page, i) + (page.format == Page::Format::kEnuSpaceDesign ? "" : "/id");
-    report.Error(AlreadyExists("the id '", id, "' belongs to the block at ", BlockPointer(page, earlier))
-                     .WithHint("ids are unique on a page: rename one of the two"),
-                 pointer);
+    report.Error(RepeatedId(page, i, index_.Find(page.blocks, id)), pointer);
     report.EndBlock(id);
   }
 }

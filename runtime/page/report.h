@@ -51,6 +51,9 @@ Status CheckName(std::string_view what, std::string_view name);
 /// The same for the name of an input port, which a wire must be able to spell ("ID.port[2]"): no spaces, '.', '[' and ']'.
 Status CheckPort(std::string_view name);
 
+/// already_exists, for a block with the id of an earlier one.
+Status RepeatedId(const Page& page, size_t block, int earlier);
+
 /// Finds blocks with the id of an earlier block.
 class UniqueIds {
  public:

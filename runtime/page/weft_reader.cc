@@ -90,6 +90,8 @@ class WeftReader : public JsonSink {
   void StartInput(bool object);
   void BeginRecord(State state, State after, bool object);
   void EndRecord();
+  bool IsBlockKey() const { return key_ == "id" || key_ == "block" || key_ == "attrs" || key_ == "inputs"; }
+  std::string_view NeededOfBlock() const { return key_ == "inputs" ? "an object of ports" : key_ == "attrs" ? "a string or an object" : "a string"; }
   void EndBlock();
   void AddItem(InputItem item) { block().inputs.back().items.push_back(std::move(item)); }
   /// `dtype`: what is known of it.
@@ -179,16 +181,16 @@ void WeftReader::PageScalar(JsonScalar& value) {
 }
 
 void WeftReader::BlockScalar(JsonScalar& value) {
-  if (key_ == "inputs") return WrongKind("an object of ports", KindName(value));
-  if (key_ != "id" && key_ != "block" && key_ != "attrs") {
-    WarnOfKey();
+  block_has_.id |= key_ == "id";
+  block_has_.type |= key_ == "block";
+  const bool unknown = !IsBlockKey();
+  if (unknown || key_ == "inputs" || value.kind != JsonScalar::Kind::kString) {
+    if (unknown) WarnOfKey();
+    else WrongKind(NeededOfBlock(), KindName(value));
     record_.text.Scalar(value);
     after_ = State::kBlock;
     return EndRecord();
   }
-  block_has_.id |= key_ == "id";
-  block_has_.type |= key_ == "block";
-  if (value.kind != JsonScalar::Kind::kString) return WrongKind(key_ == "attrs" ? "a string or an object" : "a string", KindName(value));
   if (key_ == "id") {
     block().id = std::move(*value.text);
     id_ = block().id;
@@ -261,6 +263,9 @@ void WeftReader::EndRecord() {
       block().attrs_object = std::move(text);
       block().attrs = record_.settings.Take();
       block().has_attrs = true;
+    } else if (IsBlockKey()) {
+      CallLimit::Grow(static_cast<int64_t>(text.size()));
+      KeepUnread(block(), key_, std::move(text));
     } else {
       AppendMember(block().extra, key_, text);
     }
@@ -317,11 +322,11 @@ void WeftReader::StartBlockMember(bool object) {
   } else if (key_ == "attrs" && object) {
     BeginRecord(State::kSettings, State::kBlock, object);
     if (Status status = record_.settings.Start(object); !status.ok()) Error(std::move(status));
-  } else if (key_ == "id" || key_ == "block" || key_ == "attrs" || key_ == "inputs") {
+  } else if (IsBlockKey()) {
     block_has_.id |= key_ == "id";
     block_has_.type |= key_ == "block";
-    WrongKind(key_ == "inputs" ? "an object of ports" : key_ == "attrs" ? "a string or an object" : "a string", Name(object));
-    Skip(State::kBlock);
+    WrongKind(NeededOfBlock(), Name(object));
+    BeginRecord(State::kRecord, State::kBlock, object);
   } else {
     WarnOfKey();
     BeginRecord(State::kRecord, State::kBlock, object);

@@ -4,6 +4,7 @@
 
 #include "runtime/page/json_text.h"
 #include "runtime/page/unicode.h"
+#include "runtime/page/unread.h"
 #include "runtime/page/writer_parts.h"
 #include "weft/base/float16.h"
 
@@ -141,15 +142,25 @@ void AppendInputValue(std::string& out, const PageInput& input) {
   if (list) out += ']';
 }
 
+/// Appends what the document had under this key and a reader could not read; false where there is none.
+static bool AppendUnread(std::string& out, const PageBlock& block, std::string_view key) {
+  const std::string* unread = UnreadOf(block, key);
+  if (unread != nullptr) out += *unread;
+  return unread != nullptr;
+}
+
 void AppendBlock(std::string& out, const PageBlock& block) {
   out += "{\"id\": ";
-  AppendJsonString(out, block.id);
+  if (!AppendUnread(out, block, "id")) AppendJsonString(out, block.id);
   AppendMemberStart(out, "block");
-  AppendJsonString(out, block.type);
+  if (!AppendUnread(out, block, "block")) AppendJsonString(out, block.type);
   if (block.has_attrs || !block.attrs.empty()) {
     AppendMemberStart(out, "attrs");
     if (block.attrs_object.empty()) AppendJsonString(out, block.attrs);
     else out += block.attrs_object;
+  } else if (const std::string* unread = UnreadOf(block, "attrs")) {
+    AppendMemberStart(out, "attrs");
+    out += *unread;
   }
   if (block.has_inputs || !block.inputs.empty()) {
     AppendMemberStart(out, "inputs");
@@ -159,6 +170,9 @@ void AppendBlock(std::string& out, const PageBlock& block) {
       AppendInputValue(out, input);
     }
     out += '}';
+  } else if (const std::string* unread = UnreadOf(block, "inputs")) {
+    AppendMemberStart(out, "inputs");
+    out += *unread;
   }
   AppendExtra(out, block.extra);
   out += '}';

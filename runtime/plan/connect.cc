@@ -144,7 +144,7 @@ bool BlockConnector::CheckNothingMissing(int block) {
   const BlockDef& def = *draft_.nodes[block].def;
   bool ok = true;
   for (size_t p = 0; p < def.inputs.size(); ++p) {
-    if (written_[p] != nullptr || MayBeEmpty(def, def.inputs[p]) || draft_.page.blocks[block].faulty) continue;
+    if (written_[p] != nullptr || MayBeEmpty(def, def.inputs[p]) || IsFaulty(draft_.page.blocks[block])) continue;
     if (std::find(misspelt_.begin(), misspelt_.end(), static_cast<int>(p)) != misspelt_.end()) continue;
     draft_.Error(InvalidArgument("the input '", def.inputs[p].name, "' of ", def.name, " needs a wire or a value, and has none"), block,
                  def.inputs[p].name);

@@ -111,7 +111,7 @@ bool ReadItemInPart(const Graph& graph, int block, int port, const PageInput& in
 std::optional<BlockInPart> ReadInPart(const Graph& graph, int block, const TypesInPart& known) {
   const Node& node = graph.node(block);
   const PageBlock& written = graph.page().blocks[static_cast<size_t>(block)];
-  if (written.faulty || node.def == nullptr || node.def->structural != Structural::kNone || graph.IndexOf(written.id) != block) return std::nullopt;
+  if (IsFaulty(written) || node.def == nullptr || node.def->structural != Structural::kNone || graph.IndexOf(written.id) != block) return std::nullopt;
   const BlockDef& def = *node.def;
   std::vector<std::vector<InputInPart>> ports(def.inputs.size());
   std::vector<char> has(def.inputs.size(), 0);

@@ -36,11 +36,12 @@ void MakeNodes(Draft& draft) {
       if (draft.page.format == Page::Format::kWeft) node.broken = true;
       else draft.Error(AlreadyExists("there is another block '", block.id, "'"), index);
     }
-    node.broken |= block.faulty;
+    const bool faulty = IsFaulty(block);
+    node.broken |= faulty;
     if (taken) continue;
     if (node.def == nullptr) {
       node.broken = true;
-      if (!block.faulty) draft.unknown_blocks.push_back(index);
+      if (!faulty) draft.unknown_blocks.push_back(index);
       continue;
     }
     ReadAttrs(draft, index);
@@ -83,7 +84,7 @@ void ReadAttrs(Draft& draft, int block) {
   for (const PageInput& input : source.inputs) {
     if (TakePinAsAttr(draft, block, input)) given_by_pin.push_back(node.def->attrs[node.def->FindAttr(input.port)].name);
   }
-  if (source.faulty) return;
+  if (IsFaulty(source)) return;
   for (const Diagnostic& diagnostic : found.all()) {
     const std::string& port = diagnostic.status.place().port;
     // A pin of its own gives what the string leaves out.

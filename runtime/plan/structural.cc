@@ -11,7 +11,7 @@ namespace {
 bool IsReported(const Draft& draft, int block, int port) {
   const BlockDef& def = *draft.nodes[block].def;
   const std::vector<PageInput>& inputs = draft.page.blocks[block].inputs;
-  return draft.page.blocks[block].faulty ||
+  return IsFaulty(draft.page.blocks[block]) ||
          std::any_of(inputs.begin(), inputs.end(), [&](const PageInput& input) { return input.faulty && def.FindInput(input.port) == port; });
 }
 
@@ -167,7 +167,7 @@ void TypeInPart(Draft& draft, int block, bool tell) {
   if (kind != Structural::kConstant && kind != Structural::kVariable && kind != Structural::kTemporary) return;
   const int attr = node.def->FindAttr("dtype");
   const bool unread = attr >= 0 && node.attrs[attr].index() == 0 && IsGiven(draft.page.blocks[block], "dtype");
-  if (unread || draft.page.blocks[block].faulty || !node.output_types.empty()) return;
+  if (unread || IsFaulty(draft.page.blocks[block]) || !node.output_types.empty()) return;
   const std::optional<DType> given = GivenType(draft, block);
   const PageInput* input = node.def->inputs.empty() ? nullptr : InputOf(draft, block, node.def->inputs[0].name);
   std::vector<InputInPart> values;

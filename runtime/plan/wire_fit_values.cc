@@ -138,7 +138,7 @@ bool PageValues::ItemsOf(int block, const ChangedOutputs& changed, std::vector<G
     KnownItems(block, source, port, given);
     return true;
   }
-  bool known = !written.faulty, placed = source == nullptr;
+  bool known = !IsFaulty(written), placed = source == nullptr;
   const auto bring = [&](int p, const WireSource& from) {
     known &= !from.broken && !from.refused;
     const bool single = def.inputs[static_cast<size_t>(p)].list == PortList::kSingle;

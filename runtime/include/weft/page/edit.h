@@ -67,6 +67,7 @@ struct SetAttrs {
 struct RenameBlock {
   std::string block;
   std::string to;
+  bool faulty = false;  // an id that the block had before, and the page reports
 };
 
 /// The block's place on the drawing; none takes the entry away.

@@ -83,6 +83,14 @@ struct PageInput {
 /// About how many bytes of memory the input takes, without the elements of its tensors, which count themselves.
 int64_t BytesOf(const PageInput& input);
 
+/// What a reader found wrong with a block itself, not with one of its inputs.
+struct BlockFaults {
+  std::vector<Status> errors;  // with pointers that begin in the block
+  /// "id", "block", "attrs" or "inputs" with the JSON text of another kind of value than they need. It is written back while nothing is in its
+  /// place.
+  std::vector<std::pair<std::string, std::string>> unread;
+};
+
 /// One block. Unknown block types, ports, attributes and keys are kept as they were written.
 struct PageBlock {
   std::string id;
@@ -91,8 +99,9 @@ struct PageBlock {
   std::string attrs_object;  // the JSON text of an attribute object, or empty
   bool has_attrs = false;    // whether the key "attrs" is written, even if it is empty
   bool has_inputs = false;   // the same for "inputs"
-  bool faulty = false;       // the reader reported a fault of the type or attributes
+  bool faulty = false;       // the reader reported a fault of the block itself; see IsFaulty
   std::vector<PageInput> inputs;
+  std::shared_ptr<const BlockFaults> faults = nullptr;  // or null
   std::string extra;    // unknown keys: the members as JSON text, or empty
   std::string pointer;  // JSON pointer of an imported block ("/object/3"); empty in Weft's own format, where it is "/blocks/INDEX"
   uint64_t serial = 0;   // identifies the block through renames and moves; 0 before the first edit of the page. Not saved
@@ -101,6 +110,9 @@ struct PageBlock {
 
 /// As BytesOf of an input.
 int64_t BytesOf(const PageBlock& block);
+
+/// Whether what the reader reported of the type, the attributes or the inputs as a whole is still so: consequences of it are not reported again.
+bool IsFaulty(const PageBlock& block);
 
 /// A value that an imported page recorded for an output in its last run.
 struct RecordedResult {

@@ -107,6 +107,20 @@ describe("the page model", () => {
   });
 });
 
+describe("blocks that could not be read", () => {
+  const odd = (block: Record<string, unknown>) => block as unknown as Block;
+
+  it("are without the members that the page keeps", () => {
+    const model = new PageModel(index);
+    model.load({ blocks: [odd({ id: "x", block: "Add", attrs: 5, inputs: ["c.output"], note: 1 }), odd({ id: 7, block: ["Add"], attrs: "T_ = DT_FLOAT;" }), a] });
+    expect(model.blocks.get("x")).toEqual({ id: "x", block: "Add", note: 1 });
+    expect(model.blocks.get("")).toEqual({ id: "", block: "", attrs: "T_ = DT_FLOAT;" });
+    expect(model.blocks.get("a")).toBe(a);
+    model.apply({ blocks: [odd({ id: "a", block: "Add", attrs: null, inputs: "c.output" })] });
+    expect(model.blocks.get("a")).toEqual({ id: "a", block: "Add" });
+  });
+});
+
 describe("shapes of blocks", () => {
   it("have a row for each port, and one for the next element of a list", () => {
     const shape = blockShape(n, index.get("AddN"), new Set());

@@ -40,6 +40,17 @@ export interface PagePatch {
 
 type Key = `block:${string}` | "structure" | "diagnostics" | "types" | "keys";
 
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The block without members of other kinds than they need, such as `"attrs": 5`: a page keeps what could not be read, and its faults tell of it. */
+function readable(block: Block): Block {
+  const { id, block: type, attrs, inputs } = block as Record<string, unknown>;
+  const hasAttrs = typeof attrs === "string" || isObject(attrs), hasInputs = isObject(inputs);
+  if (typeof id === "string" && typeof type === "string" && (hasAttrs || attrs === undefined) && (hasInputs || inputs === undefined)) return block;
+  const text = (value: unknown): string => (typeof value === "string" ? value : "");
+  return { ...block, id: text(id), block: text(type), attrs: hasAttrs ? block.attrs : undefined, inputs: hasInputs ? block.inputs : undefined };
+}
+
 /**
  * The page as the server last said it, normalised: blocks by id, wires by their input, with subscriptions by block. It is changed by
  * patches alone; positions may be ahead of the server while something is dragged (`drag`).
@@ -195,7 +206,7 @@ export class PageModel {
   load(patch: PagePatch): void {
     for (const map of [this.blocks, this.types, this.into, this.outOf, this.stored, this.auto, this.dragged, this.shapes, this.faults, this.outputsKnown]) map.clear();
     this.keys = patch.keys ?? {};
-    for (const block of patch.blocks ?? []) this.put(block);
+    for (const block of patch.blocks ?? []) this.put(readable(block));
     for (const [name, type] of Object.entries(patch.types ?? {})) if (type) this.putType(name, type);
     for (const [id, point] of Object.entries(patch.layout ?? {})) if (point) this.stored.set(id, point);
     this.setDiagnostics(patch.diagnostics ?? []);
@@ -209,7 +220,7 @@ export class PageModel {
     const change: ModelChange = { added: [], removed: [], changed: [], moved: [], keys: [] };
     const touched = new Set<string>();
     for (const id of patch.removed ?? []) if (this.drop(id, touched)) change.removed.push(id);
-    for (const block of patch.blocks ?? []) {
+    for (const block of (patch.blocks ?? []).map(readable)) {
       (this.blocks.has(block.id) ? change.changed : change.added).push(block.id);
       this.put(block, touched);
     }
