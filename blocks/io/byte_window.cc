@@ -24,6 +24,7 @@ Status ByteWindow::Grow(int64_t count) {
 Result<bool> ByteWindow::Fill(ByteStream& stream, int64_t count, const Services& services) {
   for (bool first = true; size_ < count; first = false) {
     if (!first && IsStopped(services)) return kernels::RunStopped();
+    if (pieces_.empty()) charge_ = MemoryCharge(services.budget);
     if (pieces_.empty() || static_cast<int64_t>(pieces_.back().size()) == kPieceBytes) pieces_.emplace_back();
     std::string& last = pieces_.back();
     const auto before = static_cast<int64_t>(last.size()), part = std::min(count - size_, kPieceBytes - before);

@@ -13,14 +13,11 @@ namespace weft::blocks {
 /// Whether the run is to end; never where there are no workers.
 inline bool IsStopped(const Services& services) { return IsStopped(services.workers); }
 
-/// What was read of a stream, in one run. Takes workers and the budget of services, either may be null. Used by one thread at a time.
+/// What was read of a stream, in one run. Takes workers and the budget of services, either may be null; its own bytes count in the budget that
+/// they are first read with. Used by one thread at a time.
 class ByteWindow {
  public:
   static constexpr int64_t kPieceBytes = int64_t{1} << 22;  // read, dropped or copied between two looks at whether the run is to end
-
-  ByteWindow() = default;
-  /// Its bytes count in the budget, which may be null.
-  explicit ByteWindow(std::shared_ptr<MemoryBudget> budget) : charge_(std::move(budget)) {}
 
   int64_t size() const { return size_; }
   /// Reads on until it has `count` bytes; false where the stream ends before. What was read stays where that fails: cancelled where the run is

@@ -91,6 +91,7 @@ Result<std::vector<Match>> Expand(const Files& files, Match folder, const fs::pa
     std::vector<Match> next;
     const bool is_pattern = HasPattern(part.native());
     for (const auto& [name, folder_of] : found) {
+      if (IsStopped(workers)) return kernels::RunStopped();
       fs::path place = folder_of;
       if (by_pattern) {
         Result<fs::path> allowed = files.Resolve(place.native(), Files::Access::kRead);
@@ -220,41 +221,6 @@ void RemoveFolder(const fs::path& path) {
   if (folder.valid()) (void)Uninterrupted([&] { return ::unlinkat(folder.number(), path.filename().c_str(), AT_REMOVEDIR); });
 }
 
-Result<KeptFile> KeptFile::Of(const fs::path& path) {
-  Descriptor folder = OpenRealFolder(path.parent_path(), false);
-  if (!folder.valid()) return FileError(errno, "open the folder of", path);
-  KeptFile file(std::move(folder), path.filename().native());
-  const int at = file.folder_.number();
-  std::string kept = UnfinishedName(file.name_, "kept");
-  (void)Uninterrupted([&] { return ::unlinkat(at, kept.c_str(), 0); });  // left by a process that was killed
-  if (Uninterrupted([&] { return ::linkat(at, file.name_.c_str(), at, kept.c_str(), 0); }) == 0) {
-    file.kept_ = std::move(kept);
-  } else if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS) {
-    file.name_.clear();
-  } else if (errno != ENOENT) {
-    const int error = errno;
-    file.name_.clear();
-    return FileError(error, "keep", path);
-  }
-  return file;
-}
-
-KeptFile::~KeptFile() {
-  if (name_.empty()) return;
-  const int at = folder_.number();
-  if (kept_.empty()) {
-    (void)Uninterrupted([&] { return ::unlinkat(at, name_.c_str(), 0); });
-    return;
-  }
-  (void)Uninterrupted([&] { return ::renameat(at, kept_.c_str(), at, name_.c_str()); });
-  LetGo();  // where it was in its place still, both names are there
-}
-
-void KeptFile::LetGo() {
-  if (!kept_.empty()) (void)Uninterrupted([&] { return ::unlinkat(folder_.number(), kept_.c_str(), 0); });
-  name_.clear();
-}
-
 Result<std::vector<fs::path>> MatchFiles(const Files& files, std::string_view pattern, const Workers* workers) {
   Result<fs::path> place_of_pattern = files.Resolve(pattern, Files::Access::kRead);
   if (IsAbsent(place_of_pattern.status())) return std::vector<fs::path>();
@@ -263,6 +229,7 @@ Result<std::vector<fs::path>> MatchFiles(const Files& files, std::string_view pa
   WEFT_ASSIGN_OR_RETURN(const std::vector<Match> matches, Expand(files, root, path.relative_path(), true, workers));
   std::vector<fs::path> allowed;
   for (const Match& found : matches) {
+    if (IsStopped(workers)) return kernels::RunStopped();
     // Once more: a link may lead out of the allowed folders.
     WEFT_ASSIGN_OR_RETURN(fs::path resolved, files.Resolve(found.place.native(), Files::Access::kRead));
     allowed.push_back(std::move(resolved));

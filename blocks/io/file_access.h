@@ -87,23 +87,6 @@ void RemoveFile(const std::filesystem::path& path);
 /// Removes a folder that is empty; others stay.
 void RemoveFolder(const std::filesystem::path& path);
 
-/// What is at a place, to be put back there unless it is let go. At the end of one that was not let go, what took its place meanwhile is gone.
-/// (A file system without links keeps nothing, and what is there stays.)
-class KeptFile {
- public:
-  /// Errors as FileError.
-  static Result<KeptFile> Of(const std::filesystem::path& path);
-  KeptFile(KeptFile&& other) noexcept : folder_(std::move(other.folder_)), name_(std::exchange(other.name_, {})), kept_(std::move(other.kept_)) {}
-  KeptFile& operator=(KeptFile&&) = delete;
-  ~KeptFile();
-  void LetGo();
-
- private:
-  KeptFile(Descriptor folder, std::string name) : folder_(std::move(folder)), name_(std::move(name)) {}
-  Descriptor folder_;
-  std::string name_, kept_;  // kept_: beside it; empty where nothing was there
-};
-
 // Of patterns: * ? [a-z], none of which matches a slash. Each folder that is looked into is one that `files` allows. Files that are being
 // written, or were left so, match none. `workers`, where given: cancelled where their run is to end.
 

@@ -26,30 +26,6 @@ class FixedLengthSource final : public PlacedSource {
  public:
   explicit FixedLengthSource(const RecordLayout& layout) : layout_(layout) {}
 
-  Status Start(const Files& files, const std::string& name, const Services& services) override {
-    WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(files, name));
-    WEFT_ASSIGN_OR_RETURN(stream_, OpenByteStream(std::move(file), layout_.encoding));
-    name_ = name;
-    place_ = 0;
-    ahead_ = ByteWindow(services.budget);
-    before_next_ = layout_.header;
-    WEFT_ASSIGN_OR_RETURN(const bool found, Advance(services));
-    return found ? Status() : OutOfRange("needs ", layout_.header, " header bytes in '", name, "', found fewer");
-  }
-
-  Result<bool> Next(FileRecord& record, const Services& services) override {
-    WEFT_ASSIGN_OR_RETURN(bool found, Advance(services));
-    if (!found) return false;
-    // The footer is read along, to know that the record is not part of it.
-    WEFT_ASSIGN_OR_RETURN(found, ahead_.Fill(*stream_, layout_.record + layout_.footer, services));
-    if (!found) return false;
-    WEFT_ASSIGN_OR_RETURN(record.value, ahead_.Front(layout_.record, services));
-    record.key = Cat(name_, ":", place_);
-    ++place_;
-    before_next_ = layout_.hop;
-    return true;
-  }
-
   void Stop() override {
     stream_ = nullptr;
     ahead_ = {};
@@ -57,11 +33,45 @@ class FixedLengthSource final : public PlacedSource {
 
  private:
   std::unique_ptr<PlacedSource> Fresh() const override { return std::make_unique<FixedLengthSource>(layout_); }
-  Result<bool> GoTo(int64_t place) override {
-    for (FileRecord record; place_ < place;) {
-      WEFT_ASSIGN_OR_RETURN(const bool found, Next(record, {}));
-      if (!found) return false;
+  Status Open(const Files& files, const std::string& name) override {
+    WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(files, name));
+    file_bytes_ = static_cast<int64_t>(file.size());
+    WEFT_ASSIGN_OR_RETURN(stream_, OpenByteStream(std::move(file), layout_.encoding));
+    ahead_ = {};
+    before_next_ = layout_.header;
+    return {};
+  }
+  Status PassHead(const Services& services) override {
+    WEFT_ASSIGN_OR_RETURN(const bool found, Advance(services));
+    return found ? Status() : OutOfRange("needs ", layout_.header, " header bytes in '", name_, "', found fewer");
+  }
+  int64_t LastPlace() const override {
+    constexpr int64_t kMostBytes = INT64_MAX / 2;  // of what a compressed file is when expanded
+    const int64_t bytes = layout_.encoding == Encoding::kPlain ? file_bytes_ : kMostBytes;
+    const int64_t before_last = bytes - layout_.header - layout_.record - layout_.footer;
+    return before_last < 0 ? 0 : before_last / layout_.hop + 1;
+  }
+  /// Over all records but the last one at once; that one tells whether the file has it.
+  Result<bool> GoTo(int64_t place, const Services& services) override {
+    if (place == 0) return Advance(services);
+    if (place_ == 0) {
+      place_ = place - 1;
+      before_next_ += place_ * layout_.hop;
     }
+    FileRecord passed;
+    return NextRecord(passed, services);
+  }
+
+  Result<bool> NextRecord(FileRecord& record, const Services& services) override {
+    WEFT_ASSIGN_OR_RETURN(bool found, Advance(services));
+    if (!found) return false;
+    // The footer is read along, to know that the record is not part of it.
+    WEFT_ASSIGN_OR_RETURN(found, ahead_.Fill(*stream_, layout_.record + layout_.footer, services));
+    if (!found) return false;
+    WEFT_ASSIGN_OR_RETURN(record.value, ahead_.Front(layout_.record, services));
+    WEFT_ASSIGN_OR_RETURN(record.key, KeyOf(place_, services));
+    ++place_;
+    before_next_ = layout_.hop;
     return true;
   }
 
@@ -82,6 +92,7 @@ class FixedLengthSource final : public PlacedSource {
   }
 
   const RecordLayout layout_;
+  int64_t file_bytes_ = 0;
   std::unique_ptr<ByteStream> stream_;
   ByteWindow ahead_;         // what was read from the start of the last record on
   int64_t before_next_ = 0;  // bytes, the window's included

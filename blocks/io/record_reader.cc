@@ -1,5 +1,7 @@
 #include "blocks/io/record_reader.h"
 
+#include <algorithm>
+
 #include "blocks/io/exclusive_use.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/protobuf/wire.h"
@@ -11,21 +13,47 @@ constexpr std::string_view kInUse = "a reader that is in use";
 
 }  // namespace
 
+Status PlacedSource::Start(const Files& files, const String& name, const Services& services) {
+  place_ = 0;
+  loaded_ = -1;
+  name_ = std::string(name);
+  WEFT_RETURN_IF_ERROR(Open(files, name_));
+  return PassHead(services);
+}
+
+Result<bool> PlacedSource::Next(FileRecord& record, const Services& services) {
+  if (loaded_ >= 0) {
+    WEFT_ASSIGN_OR_RETURN(const bool there, GoTo(loaded_, services));
+    if (!there) return DataLossAt(loaded_);
+    loaded_ = -1;
+  }
+  return NextRecord(record, services);
+}
+
+Result<String> PlacedSource::KeyOf(int64_t number, const Services& services) const {
+  String key(name_, Cat(":", number));
+  WEFT_RETURN_IF_ERROR(key.Hold(services.budget));
+  return key;
+}
+
+Status PlacedSource::DataLossAt(int64_t place) const {
+  return DataLoss("needs the place ", place, " of a reader in '", name_, "', found the end of the file before it")
+      .WithHint("put the file back as it was when the state was saved, or reset the reader");
+}
+
 void PlacedSource::Save(StateWriter& out) const {
   out.PutText(name_);
-  out.PutSigned(place_);
+  out.PutSigned(loaded_ >= 0 ? loaded_ : place_);
 }
 
 Result<std::unique_ptr<RecordSource>> PlacedSource::Load(StateReader& in) const {
   WEFT_ASSIGN_OR_RETURN(const std::string name, in.Text());
   WEFT_ASSIGN_OR_RETURN(const int64_t place, in.Signed());
   std::unique_ptr<PlacedSource> source = Fresh();
-  WEFT_RETURN_IF_ERROR(source->Start(in.files(), name, {}));
-  bool found = place >= 0;
-  if (found) {
-    WEFT_ASSIGN_OR_RETURN(found, source->GoTo(place));
-  }
-  if (!found) return DataLoss("needs the place ", place, " of a reader in '", name, "', found the end of the file before it");
+  source->name_ = name;
+  WEFT_RETURN_IF_ERROR(source->Open(in.files(), name));
+  if (place < 0 || place > source->LastPlace()) return source->DataLossAt(place);
+  source->loaded_ = place;
   return std::unique_ptr<RecordSource>(std::move(source));
 }
 
@@ -38,7 +66,7 @@ Status RecordReader::StartNextFile(Queue& names, const Services& services) {
   if (name.count() != 1) {
     return InvalidArgument("needs one file name in an element of the queue, found the shape ", name.shape()).WithPort("queue_handle");
   }
-  std::string text(name.values<String>()[0]);
+  String text = name.values<String>()[0];
   Status status = source_->Start(*services.files, text, services);
   if (!status.ok()) source_->Stop();
   if (status.code() == Code::kCancelled) names.Return(std::move(elements));  // nothing was read of it
@@ -76,15 +104,18 @@ Result<std::vector<FileRecord>> RecordReader::ReadUpTo(Queue& names, int64_t cou
   MemoryCharge held(services.budget);
   while (static_cast<int64_t>(records.size()) < count) {
     if (services.workers->Stopped()) return kernels::RunStopped();
+    if (records.size() == records.capacity()) {
+      const size_t room = std::max<size_t>(2 * records.capacity(), 1);
+      WEFT_RETURN_IF_ERROR(held.Hold(static_cast<int64_t>(room * sizeof(FileRecord))));
+      records.reserve(room);
+    }
     if (!in_file_) WEFT_RETURN_IF_ERROR(StartNextFile(names, services));
     FileRecord record;
     WEFT_ASSIGN_OR_RETURN(const bool found, NextRecord(record, services));
     if (!found && !records.empty()) break;
     if (!found) continue;
     const bool last = record.last;
-    for (const String* text : {&record.key, &record.value}) WEFT_RETURN_IF_ERROR(text->Hold(services.budget));
     records.push_back(std::move(record));
-    WEFT_RETURN_IF_ERROR(held.Hold(static_cast<int64_t>(records.capacity() * sizeof(FileRecord))));
     if (last) break;
   }
   return records;
@@ -101,11 +132,11 @@ void RecordReader::Reset() {
   source_->Stop();
   std::lock_guard lock(mutex_);
   in_file_ = false;
-  name_.clear();
+  name_ = {};
   records_produced_ = files_completed_ = 0;
 }
 
-void RecordReader::set_in_file(bool in_file, std::string name) {
+void RecordReader::set_in_file(bool in_file, String name) {
   std::lock_guard lock(mutex_);
   in_file_ = in_file;
   name_ = std::move(name);
@@ -124,7 +155,9 @@ Result<String> RecordReader::Serialize(const Services& services) {
     if (counts[i] != 0) protobuf::PutVarintField(state, i + 1, static_cast<uint64_t>(counts[i]));
   }
   if (!name_.empty()) protobuf::PutBytesField(state, 4, name_);
-  return String(state);
+  String kept(state);
+  WEFT_RETURN_IF_ERROR(kept.Hold(services.budget));
+  return kept;
 }
 
 Status RecordReader::Restore(std::string_view state, const Services& services) {
@@ -132,14 +165,14 @@ Status RecordReader::Restore(std::string_view state, const Services& services) {
   WEFT_RETURN_IF_ERROR(use.Begin(services, kInUse));
   Reset();
   if (!source_->KeepsName()) return Status(Code::kUnsupported, Cat("needs a reader whose state can be restored, found a ", block_));
-  Status status = TakeState(state);
+  Status status = TakeState(state, services);
   if (!status.ok()) Reset();
   return status;
 }
 
-Status RecordReader::TakeState(std::string_view state) {
+Status RecordReader::TakeState(std::string_view state, const Services& services) {
   int64_t counts[3] = {};
-  std::string name;
+  std::string_view name;
   protobuf::FieldReader field(state);
   while (field.Next()) {
     if (field.number() <= 3 && field.type() == protobuf::WireType::kVarint) counts[field.number() - 1] = static_cast<int64_t>(field.varint());
@@ -151,8 +184,10 @@ Status RecordReader::TakeState(std::string_view state) {
     return InvalidArgument("needs the state of a reader that is in no file, found ", started, " files begun, ", finished, " completed and ",
                            records, " records read");
   }
+  String kept(name);
+  WEFT_RETURN_IF_ERROR(kept.Hold(services.budget));
   std::lock_guard lock(mutex_);
-  name_ = std::move(name);
+  name_ = std::move(kept);
   records_produced_ = records;
   files_completed_ = finished;
   return {};
@@ -177,9 +212,11 @@ Result<std::function<void()>> RecordReader::Load(StateReader& in) {
   WEFT_ASSIGN_OR_RETURN(const uint64_t records, in.NumberUpTo(INT64_MAX / 2));
   WEFT_ASSIGN_OR_RETURN(const uint64_t files, in.NumberUpTo(INT64_MAX / 2));
   WEFT_ASSIGN_OR_RETURN(const uint64_t in_file, in.NumberUpTo(1));
-  std::string name;
+  String name;
   if (source_->KeepsName()) {
-    WEFT_ASSIGN_OR_RETURN(name, in.Text());
+    WEFT_ASSIGN_OR_RETURN(const std::string text, in.Text());
+    name = String(text);
+    WEFT_RETURN_IF_ERROR(name.Hold(in.budget()));
   }
   std::shared_ptr<RecordSource> source;
   if (in_file != 0) {

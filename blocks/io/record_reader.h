@@ -23,33 +23,51 @@ class RecordSource {
  public:
   virtual ~RecordSource() = default;
   /// Begins with a file; `name` is as on the page.
-  virtual Status Start(const Files& files, const std::string& name, const Services& services) = 0;
-  /// False at the end of the file. The same record is the next one where it fails.
+  virtual Status Start(const Files& files, const String& name, const Services& services) = 0;
+  /// False at the end of the file. Key and value count in the budget. The same record is the next one where it fails.
   virtual Result<bool> Next(FileRecord& record, const Services& services) = 0;
   /// Lets go of the file.
   virtual void Stop() = 0;
   /// The file that it is in and where; only called between Start and Stop.
   virtual void Save(StateWriter& out) const = 0;
-  /// Another source, as this one was when it was saved; opens the file again. This one stays as it is.
+  /// Another source, as this one was when it was saved; opens the file again, and leaves what takes long to the next record. This one stays
+  /// as it is.
   virtual Result<std::unique_ptr<RecordSource>> Load(StateReader& in) const = 0;
   /// Whether the name of the last file and the counts are all that there is to keep, so that ReaderSerializeState can.
   virtual bool KeepsName() const { return false; }
 };
 
-/// A source whose place in a file is a number: of the records, lines or bytes that are behind.
+/// A source whose place in a file is a number: of the records, lines or bytes that are behind. One that was loaded goes to its place when the
+/// next record is asked for, in a run that can be ended and has a budget; it fails with data_loss where the file ends before.
 class PlacedSource : public RecordSource {
  public:
+  Status Start(const Files& files, const String& name, const Services& services) final;
+  Result<bool> Next(FileRecord& record, const Services& services) final;
   void Save(StateWriter& out) const final;
   Result<std::unique_ptr<RecordSource>> Load(StateReader& in) const final;
 
  protected:
   /// One of the same settings, in no file.
   virtual std::unique_ptr<PlacedSource> Fresh() const = 0;
-  /// From the start of the file to a place, 0 or more; false where it ends before.
-  virtual Result<bool> GoTo(int64_t place) = 0;
+  /// Opens a file, and reads no more of it than tells what it is. place_ is 0.
+  virtual Status Open(const Files& files, const std::string& name) = 0;
+  /// Passes what is before the first record.
+  virtual Status PassHead(const Services&) { return {}; }
+  /// The last place that the file, which is open, can have, as far as that can be told without reading it.
+  virtual int64_t LastPlace() const = 0;
+  /// From the start of the file to a place, from 0 to LastPlace(); false where it ends before. Where it fails, the next call goes on from there.
+  virtual Result<bool> GoTo(int64_t place, const Services& services) = 0;
+  /// As Next.
+  virtual Result<bool> NextRecord(FileRecord& record, const Services& services) = 0;
+  /// The key of the record: the file's name, a colon and a number; it counts in the budget.
+  Result<String> KeyOf(int64_t number, const Services& services) const;
 
   std::string name_;  // as on the page
   int64_t place_ = 0;
+
+ private:
+  Status DataLossAt(int64_t place) const;
+  int64_t loaded_ = -1;  // the place to go to before the next record; negative: it is there
 };
 
 /// Thread-safe; records are read one call after another.
@@ -84,8 +102,8 @@ class RecordReader final : public Resource, public StoredState {
   Status StartNextFile(Queue& names, const Services& services);
   /// False at the end of the file, which is then completed.
   Result<bool> NextRecord(FileRecord& record, const Services& services);
-  Status TakeState(std::string_view state);
-  void set_in_file(bool in_file, std::string name);
+  Status TakeState(std::string_view state, const Services& services);
+  void set_in_file(bool in_file, String name);
 
   const std::string block_;
   mutable std::mutex mutex_;  // of the members up to name_; never held while the source reads or the queue is waited for
@@ -93,7 +111,7 @@ class RecordReader final : public Resource, public StoredState {
   int64_t records_produced_ = 0, files_completed_ = 0;
   std::condition_variable changed_;
   bool in_file_ = false;  // changed by the thread that set in_use_ alone
-  std::string name_;      // of the last file that was begun; changed as in_file_
+  String name_;           // of the last file that was begun; changed as in_file_
   // Of the thread that set in_use_.
   std::shared_ptr<RecordSource> source_;
 };

@@ -16,15 +16,24 @@ uint64_t Hash64(uint64_t number, uint64_t seed) {
   return MurmurHash64A({reinterpret_cast<const char*>(&number), sizeof number}, seed, [](int64_t) { return false; });
 }
 
-Result<std::vector<std::string>> MatchAll(const std::string& patterns, const Files& files) {
+Result<std::vector<std::string>> MatchAll(const std::string& patterns, const Services& services) {
   std::vector<std::string> found;
   for (size_t begin = 0; begin <= patterns.size();) {
     const size_t end = std::min(patterns.find(',', begin), patterns.size());
-    WEFT_ASSIGN_OR_RETURN(const auto paths, MatchFiles(files, std::string_view(patterns).substr(begin, end - begin)));
+    const std::string_view pattern = std::string_view(patterns).substr(begin, end - begin);
+    WEFT_ASSIGN_OR_RETURN(const auto paths, MatchFiles(*services.files, pattern, services.workers));
     for (const std::filesystem::path& path : paths) found.push_back(path.string());
     begin = end + 1;
   }
   return found;
+}
+
+/// A record of a snapshot.
+Result<String> ReadRecord(StateReader& in) {
+  WEFT_ASSIGN_OR_RETURN(const std::string text, in.Text());
+  String record(text);
+  WEFT_RETURN_IF_ERROR(record.Hold(in.budget()));
+  return record;
 }
 
 constexpr const char* kPattern = "file_pattern";
@@ -42,7 +51,7 @@ bool RecordYielder::EpochEnded() const {
 }
 
 Status RecordYielder::BeginEpoch(const Services& services) {
-  auto files = MatchAll(spec_.pattern, *services.files);
+  auto files = MatchAll(spec_.pattern, services);
   if (!files.ok()) return std::move(files).status().WithPort(kPattern);
   if (files->empty()) return NotFound("needs files to read, found none of the name '", spec_.pattern, "'").WithPort(kPattern);
   if (state_.epoch > 0 && !state_.any)
@@ -81,29 +90,41 @@ Status RecordYielder::ReadTurn(Shard& shard, const Services& services) {
       shard.source = nullptr;
       continue;
     }
-    WEFT_RETURN_IF_ERROR(record.value.Hold(services.budget));
     shard.records.push_back(std::move(record.value));
     state_.any = true;
   }
   return {};
 }
 
+// A short record takes no memory but its place in the buffer.
+Status RecordYielder::MakeRoom(State& state, const std::shared_ptr<MemoryBudget>& budget) const {
+  std::vector<String>& buffer = state.buffer;
+  if (buffer.size() < buffer.capacity()) return {};
+  if (buffer.capacity() == 0) state.room = MemoryCharge(budget);
+  const size_t room = std::min(std::max(2 * buffer.capacity(), kTurn), static_cast<size_t>(spec_.buffer_size));
+  WEFT_RETURN_IF_ERROR(state.room.Hold(static_cast<int64_t>(room * sizeof(String))));
+  buffer.reserve(room);
+  return {};
+}
+
 // Each from the last on changes places with one drawn by chance, or with none.
-void RecordYielder::Shuffle(Shard& shard) {
+Status RecordYielder::Shuffle(Shard& shard, const Services& services) {
   std::vector<String>& buffer = state_.buffer;
   while (!shard.records.empty() && buffer.size() < static_cast<size_t>(spec_.buffer_size)) {
+    WEFT_RETURN_IF_ERROR(MakeRoom(state_, services.budget));
     const size_t place = state_.random() % (buffer.size() + 1);
     buffer.push_back(std::move(shard.records.back()));
     shard.records.pop_back();
     std::swap(buffer[place], buffer.back());
   }
+  return {};
 }
 
 Status RecordYielder::Fill(const Services& services) {
   while (state_.buffer.size() < static_cast<size_t>(spec_.buffer_size) && !EpochEnded()) {
     Shard& shard = state_.shards[state_.turn];
     WEFT_RETURN_IF_ERROR(ReadTurn(shard, services));
-    Shuffle(shard);
+    WEFT_RETURN_IF_ERROR(Shuffle(shard, services));
     if (shard.records.empty()) state_.turn = (state_.turn + 1) % state_.shards.size();
   }
   return {};
@@ -152,8 +173,8 @@ Result<RecordYielder::Shard> RecordYielder::LoadShard(StateReader& in) const {
   }
   WEFT_ASSIGN_OR_RETURN(const uint64_t records, in.Number());
   for (uint64_t i = 0; i < records; ++i) {
-    WEFT_ASSIGN_OR_RETURN(const std::string record, in.Text());
-    shard.records.emplace_back(record);
+    WEFT_ASSIGN_OR_RETURN(String record, ReadRecord(in));
+    shard.records.push_back(std::move(record));
   }
   return shard;
 }
@@ -187,8 +208,9 @@ Result<std::function<void()>> RecordYielder::Load(StateReader& in) {
   if (!numbers) return DataLoss("needs the state of random numbers, found other text");
   WEFT_ASSIGN_OR_RETURN(const uint64_t records, in.NumberUpTo(static_cast<uint64_t>(spec_.buffer_size)));
   for (uint64_t i = 0; i < records; ++i) {
-    WEFT_ASSIGN_OR_RETURN(const std::string record, in.Text());
-    state->buffer.emplace_back(record);
+    WEFT_RETURN_IF_ERROR(MakeRoom(*state, in.budget()));
+    WEFT_ASSIGN_OR_RETURN(String record, ReadRecord(in));
+    state->buffer.push_back(std::move(record));
   }
   WEFT_ASSIGN_OR_RETURN(state->turn, in.Number());
   WEFT_ASSIGN_OR_RETURN(const uint64_t any, in.NumberUpTo(1));

@@ -56,6 +56,7 @@ class RecordYielder final : public Resource, public StoredState {
     int64_t epoch = 0;
     std::mt19937_64 random;
     std::vector<String> buffer;
+    MemoryCharge room;  // of the buffer
     std::vector<Shard> shards;
     size_t turn = 0;   // the shard that reads next
     bool any = false;  // records in this epoch so far
@@ -66,7 +67,9 @@ class RecordYielder final : public Resource, public StoredState {
   /// Reads until the buffer is full or the epoch ends.
   Status Fill(const Services& services);
   Status ReadTurn(Shard& shard, const Services& services);
-  void Shuffle(Shard& shard);
+  Status Shuffle(Shard& shard, const Services& services);
+  /// Room for another record in the buffer of a state.
+  Status MakeRoom(State& state, const std::shared_ptr<MemoryBudget>& budget) const;
   Status SaveShard(const Shard& shard, StateWriter& out) const;
   Result<Shard> LoadShard(StateReader& in) const;
 

@@ -16,35 +16,36 @@ class TextLineSource final : public PlacedSource {
  public:
   explicit TextLineSource(int64_t header_lines) : header_lines_(header_lines) {}
 
-  Status Start(const Files& files, const std::string& name, const Services& services) override {
-    WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(files, name));
-    WEFT_ASSIGN_OR_RETURN(stream_, OpenByteStream(std::move(file), Encoding::kPlain));
-    name_ = name;
-    line_ = ByteWindow(services.budget);
-    return PassLines(header_lines_, services);
-  }
-
-  Result<bool> Next(FileRecord& record, const Services& services) override {
-    WEFT_ASSIGN_OR_RETURN(const bool found, ToLineEnd(true, services));
-    if (!found) return false;
-    WEFT_ASSIGN_OR_RETURN(record.value, line_.Front(line_.size() - ends_in_return_, services));
-    BeginLine();
-    record.key = Cat(name_, ":", ++place_);
-    return true;
-  }
-
   void Stop() override {
     stream_ = nullptr;
     line_ = {};
-    place_ = 0;
-    BeginLine();
   }
 
  private:
   std::unique_ptr<PlacedSource> Fresh() const override { return std::make_unique<TextLineSource>(header_lines_); }
-  Result<bool> GoTo(int64_t place) override {
-    WEFT_RETURN_IF_ERROR(PassLines(place, {}));
+  Status Open(const Files& files, const std::string& name) override {
+    WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(files, name));
+    file_bytes_ = static_cast<int64_t>(file.size());
+    WEFT_ASSIGN_OR_RETURN(stream_, OpenByteStream(std::move(file), Encoding::kPlain));
+    line_ = {};
+    BeginLine();
+    return {};
+  }
+  Status PassHead(const Services& services) override { return PassLines(header_lines_, services); }
+  int64_t LastPlace() const override { return file_bytes_; }  // a line has one byte at least
+  Result<bool> GoTo(int64_t place, const Services& services) override {
+    WEFT_RETURN_IF_ERROR(PassLines(place, services));
     return place_ >= place;
+  }
+
+  Result<bool> NextRecord(FileRecord& record, const Services& services) override {
+    WEFT_ASSIGN_OR_RETURN(const bool found, ToLineEnd(true, services));
+    if (!found) return false;
+    WEFT_ASSIGN_OR_RETURN(record.value, line_.Front(line_.size() - ends_in_return_, services));
+    WEFT_ASSIGN_OR_RETURN(record.key, KeyOf(place_ + 1, services));
+    BeginLine();
+    ++place_;
+    return true;
   }
 
   /// Reads on until that many lines of the file are behind, or it ends.
@@ -87,6 +88,7 @@ class TextLineSource final : public PlacedSource {
   }
 
   const int64_t header_lines_;
+  int64_t file_bytes_ = 0;
   std::unique_ptr<ByteStream> stream_;
   // What was read of the next one:
   ByteWindow line_;

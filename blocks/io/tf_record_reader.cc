@@ -28,16 +28,29 @@ class TFRecordSource final : public PlacedSource {
  public:
   explicit TFRecordSource(Encoding encoding) : encoding_(encoding) {}
 
-  Status Start(const Files& files, const std::string& name, const Services& services) override {
-    WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(files, name));
-    WEFT_ASSIGN_OR_RETURN(stream_, OpenByteStream(std::move(file), encoding_));
-    name_ = name;
-    place_ = 0;
-    ahead_ = ByteWindow(services.budget);
-    return {};
+  void Stop() override {
+    stream_ = nullptr;
+    ahead_ = {};
   }
 
-  Result<bool> Next(FileRecord& record, const Services& services) override {
+ private:
+  std::unique_ptr<PlacedSource> Fresh() const override { return std::make_unique<TFRecordSource>(encoding_); }
+  Status Open(const Files& files, const std::string& name) override {
+    WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(files, name));
+    file_bytes_ = static_cast<int64_t>(file.size());
+    WEFT_ASSIGN_OR_RETURN(stream_, OpenByteStream(std::move(file), encoding_));
+    ahead_ = {};
+    return {};
+  }
+  int64_t LastPlace() const override { return encoding_ == Encoding::kPlain ? file_bytes_ : INT64_MAX; }
+  Result<bool> GoTo(int64_t place, const Services& services) override {
+    int64_t left = place - place_;
+    Result<bool> found = stream_->Skip(left, services.workers);
+    place_ = place - left;
+    return found;
+  }
+
+  Result<bool> NextRecord(FileRecord& record, const Services& services) override {
     if (ahead_.size() == 0) {
       WEFT_ASSIGN_OR_RETURN(const std::string_view at_hand, stream_->Peek(services.workers));
       if (at_hand.empty()) return false;
@@ -51,21 +64,10 @@ class TFRecordSource final : public PlacedSource {
     WEFT_ASSIGN_OR_RETURN(String value, ahead_.Part(kHeadBytes, size, services));
     WEFT_ASSIGN_OR_RETURN(const String stored, ahead_.Part(kHeadBytes + size, kChecksumBytes, services));
     WEFT_RETURN_IF_ERROR(Check(value, stored, services));
+    WEFT_ASSIGN_OR_RETURN(record.key, KeyOf(place_, services));
     ahead_.Drop(kHeadBytes + size + kChecksumBytes);
     Give(std::move(value), record);
     return true;
-  }
-
-  void Stop() override {
-    stream_ = nullptr;
-    ahead_ = {};
-  }
-
- private:
-  std::unique_ptr<PlacedSource> Fresh() const override { return std::make_unique<TFRecordSource>(encoding_); }
-  Result<bool> GoTo(int64_t place) override {
-    place_ = place;
-    return stream_->Skip(place, nullptr);
   }
 
   Status Damaged(std::string_view what) const {
@@ -107,6 +109,7 @@ class TFRecordSource final : public PlacedSource {
     WEFT_RETURN_IF_ERROR(Check(data, bytes.substr(static_cast<size_t>(kHeadBytes + size), kChecksumBytes), services));
     WEFT_ASSIGN_OR_RETURN(String value, String::Uninitialized(data.size(), services.budget));
     std::copy(data.begin(), data.end(), value.mutable_data());
+    WEFT_ASSIGN_OR_RETURN(record.key, KeyOf(place_, services));
     int64_t taken = kHeadBytes + size + kChecksumBytes;
     WEFT_RETURN_IF_ERROR(stream_->Skip(taken, services.workers).status());
     Give(std::move(value), record);
@@ -114,12 +117,12 @@ class TFRecordSource final : public PlacedSource {
   }
 
   void Give(String value, FileRecord& record) {
-    record.key = Cat(name_, ":", place_);
     place_ += kHeadBytes + static_cast<int64_t>(value.size()) + kChecksumBytes;
     record.value = std::move(value);
   }
 
   const Encoding encoding_;
+  int64_t file_bytes_ = 0;
   std::unique_ptr<ByteStream> stream_;
   ByteWindow ahead_;  // what was read of the next record, which begins at place_ of the file as it is when expanded
 };

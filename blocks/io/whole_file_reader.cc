@@ -11,11 +11,12 @@ class NameSource final : public RecordSource {
  public:
   explicit NameSource(bool reads_file) : reads_file_(reads_file) {}
 
-  Status Start(const Files&, const std::string& name, const Services&) override {
+  Status Start(const Files&, const String& name, const Services&) override {
     name_ = name;
     return {};
   }
   Result<bool> Next(FileRecord& record, const Services& services) override {
+    WEFT_RETURN_IF_ERROR(name_.Hold(services.budget));
     if (reads_file_) {
       WEFT_ASSIGN_OR_RETURN(record.value, ReadWholeFile(services, name_));
     } else {
@@ -25,18 +26,19 @@ class NameSource final : public RecordSource {
     record.last = true;
     return true;
   }
-  void Stop() override { name_.clear(); }
+  void Stop() override { name_ = {}; }
   void Save(StateWriter& out) const override { out.PutText(name_); }
   Result<std::unique_ptr<RecordSource>> Load(StateReader& in) const override {
     auto source = std::make_unique<NameSource>(reads_file_);
-    WEFT_ASSIGN_OR_RETURN(source->name_, in.Text());
+    WEFT_ASSIGN_OR_RETURN(const std::string name, in.Text());
+    source->name_ = String(name);
     return std::unique_ptr<RecordSource>(std::move(source));
   }
   bool KeepsName() const override { return true; }
 
  private:
   const bool reads_file_;
-  std::string name_;
+  String name_;  // shared with the records
 };
 
 template <bool reads_file>

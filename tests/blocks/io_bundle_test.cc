@@ -1,5 +1,11 @@
 // The version 2 checkpoint: large tensors, runs that end, memory, files that are damaged, files that cannot be written.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <random>
+#include <thread>
 
 #include "blocks/io/checkpoint/crc32c.h"
 #include "blocks/io/checkpoint/table_writer.h"
@@ -206,6 +212,83 @@ TEST_CASE("Checkpoints that cannot be merged stay as they are", "[checkpoint]") 
   REQUIRE(merge({"p/b", "p/a"}, "one").ok());
   CHECK(SameBits(test.Read("one", "a").value(), a));
   CHECK_FALSE(fs::exists(test.folder.path() / "p"));
+}
+
+/// A checkpoint `all` of the tensors a and b, in two files of elements, and others of c and d.
+struct MergeTest : BundleTest {
+  Services services;
+  const Tensor a = SeededValues(3, 1), b = SeededValues(4, 2), c = SeededValues(5, 3), d = SeededValues(6, 4);
+
+  MergeTest() {
+    services.workers = &workers;
+    REQUIRE((Save("a", {{"a", a}}).ok() && Save("b", {{"b", b}}).ok() && Save("c", {{"c", c}}).ok() && Save("d", {{"d", d}}).ok()));
+    REQUIRE(MergeOthers({"a", "b"}).ok());
+  }
+  Status MergeOthers(const std::vector<std::string>& from) { return MergeBundles(files, from, "all", {}, services); }
+  fs::path data_of_all(int number) const { return folder.path() / Cat("all.data-0000", number, "-of-00002"); }
+  int64_t count() const { return std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()); }
+};
+
+TEST_CASE("A merge that fails leaves the checkpoint in whose place it would come", "[checkpoint]") {
+  for (const bool missing : {true, false}) {
+    INFO((missing ? "missing" : "cut"));
+    MergeTest test;
+    if (missing) fs::remove(test.data("d"));
+    else fs::resize_file(test.data("d"), 23);
+    CHECK(test.MergeOthers({"c", "d"}).code() == (missing ? Code::kNotFound : Code::kDataLoss));
+    CHECK(SameBits(test.Read("all", "a").value(), test.a));
+    CHECK(SameBits(test.Read("all", "b").value(), test.b));
+    CHECK(SameBits(test.Read("c", "c").value(), test.c));
+    CHECK(test.count() == (missing ? 6 : 7));
+  }
+  // The second file cannot take its place: the first, which had, goes back, and what it replaced returns.
+  MergeTest test;
+  fs::remove(test.data_of_all(1));
+  fs::create_directory(test.data_of_all(1));
+  CHECK_FALSE(test.MergeOthers({"c", "d"}).ok());
+  CHECK(SameBits(test.Read("all", "a").value(), test.a));
+  CHECK(SameBits(test.Read("c", "c").value(), test.c));
+  CHECK(SameBits(test.Read("d", "d").value(), test.d));
+  CHECK(test.count() == 7);
+  fs::remove(test.data_of_all(1));
+  REQUIRE(test.MergeOthers({"c", "d"}).ok());
+  CHECK(SameBits(test.Read("all", "c").value(), test.c));
+  CHECK(SameBits(test.Read("all", "d").value(), test.d));
+  CHECK(test.count() == 3);
+}
+
+TEST_CASE("Writers of one checkpoint at the same time come one after the other", "[checkpoint]") {
+  MergeTest test;
+  {  // Another one has the folder.
+    const int other = ::open(test.folder.path().c_str(), O_RDONLY | O_DIRECTORY);
+    REQUIRE(::flock(other, LOCK_EX) == 0);
+    const EndingWorkers ended(50);
+    const std::vector<NamedTensor> tensors{{"c", test.c}};
+    CHECK(WriteBundle(test.files, "a", tensors, ended).code() == Code::kCancelled);
+    EndingWorkers merging(100);
+    test.services.workers = &merging;
+    CHECK(test.MergeOthers({"c", "d"}).code() == Code::kCancelled);
+    test.services.workers = &test.workers;
+    ::close(other);
+    CHECK(test.count() == 7);
+  }
+  constexpr int kWriters = 4, kRounds = 15;
+  std::atomic<int> failed{0};
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < kWriters; ++writer) {
+    writers.emplace_back([&test, &failed, writer] {
+      kit::TestWorkers workers(1);
+      const std::vector<NamedTensor> tensors{{"n", SeededValues(1000 + writer, writer)}};
+      for (int round = 0; round < kRounds; ++round) {
+        failed += !WriteBundle(test.files, "shared", tensors, workers).ok();
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  CHECK(failed == 0);
+  const Tensor last = test.Read("shared", "n").value();
+  CHECK(SameBits(last, SeededValues(last.count(), static_cast<int>(last.count()) - 1000)));
+  CHECK(test.count() == 9);
 }
 
 }  // namespace

@@ -4,8 +4,6 @@
 #include <map>
 #include <random>
 
-#include "blocks/io/checkpoint/crc32c.h"
-#include "blocks/protobuf/wire.h"
 #include "tests/blocks/reader_kit.h"
 #include "tests/kit/program.h"
 
@@ -15,17 +13,7 @@ namespace {
 using kit::Deflated;
 using kit::LongText;
 using kit::ReaderTest;
-
-uint32_t Masked(std::string_view bytes) { return blocks::checkpoint::MaskCrc32c(blocks::checkpoint::ExtendCrc32c(0, bytes)); }
-
-std::string TFRecord(std::string_view data) {
-  std::string record;
-  blocks::protobuf::PutFixed(record, static_cast<uint64_t>(data.size()));
-  blocks::protobuf::PutFixed(record, Masked(record));
-  record += data;
-  blocks::protobuf::PutFixed(record, Masked(data));
-  return record;
-}
+using kit::TFRecord;
 
 /// All that is left to read; the last is the failure. No honest test has so many.
 std::vector<std::string> ReadAll(ReaderTest& test) {
@@ -41,16 +29,9 @@ std::vector<std::string> ReadOn(const std::string& block, const std::string& att
   ReaderTest test;
   test.File("f", file).Make(attrs, block);
   for (int i = 0; i < records; ++i) REQUIRE(test.Read().find('=') != std::string::npos);
-  StateWriter out;
-  REQUIRE(test.reader().Save(out).ok());
-  const std::string state = std::move(out).Take();
-  test.MakeReader(attrs, block);
-  StateReader in(state, test.files(), nullptr);
-  auto load = test.reader().Load(in);
-  INFO(ToString(load.status()));
-  REQUIRE(load.ok());
-  REQUIRE(in.End().ok());
-  (*load)();
+  const Status restored = test.Restore(attrs, block, test.State());
+  INFO(ToString(restored));
+  REQUIRE(restored.ok());
   CHECK(test.reader().records_produced() == records);
   return ReadAll(test);
 }
@@ -94,7 +75,7 @@ TEST_CASE("Lines and records count in the memory budget", "[reader][memory]") {
   std::string packed, lines;
   std::string head = TFRecord("").substr(0, 0);
   blocks::protobuf::PutFixed(head, uint64_t{100} << 20);
-  blocks::protobuf::PutFixed(head, Masked(head));
+  blocks::protobuf::PutFixed(head, kit::MaskedChecksum(head));
   for (int i = 0; i < 100; ++i) packed += Deflated(zeros, 31), lines += zeros;
   {
     ReaderTest records, line;
@@ -250,6 +231,81 @@ TEST_CASE("Damaged LMDB files do no harm", "[reader][lmdb]") {
   }
   CHECK(damaged > 100);
   CHECK(budget->used() == 0);
+}
+
+// Readers that go back to a place in a file.
+
+struct RestoredCase {
+  std::string block, attrs, file;
+  int64_t records;  // that were read before
+};
+
+/// Many records each, so that the place is far from the start.
+std::vector<RestoredCase> RestoredCases() {
+  std::string lines, records;
+  Pairs pairs;
+  for (int i = 0; i < 100'000; ++i) lines += Cat("line ", i, "\n");
+  for (int i = 0; i < 10'000; ++i) records += TFRecord(Cat("record ", i));
+  for (int i = 0; i < 12'000; ++i) pairs.emplace(Cat("key", 100'000 + i), Cat("value ", i));
+  return {{"FixedLengthRecordReader", "record_bytes_ = 500; encoding_ = GZIP;", Deflated(LongText(4'000'000), 31), 7000},
+          {"TextLineReader", "skip_header_lines_ = 2;", lines, 90'000},
+          {"TFRecordReader", "compression_type_ = ZLIB;", Deflated(records, 15), 9000},
+          {"LMDBReader", "", LmdbFile(pairs), 11'000}};
+}
+
+TEST_CASE("A reader goes back to its place in a run that can be ended, and goes on with that in the next", "[reader][snapshot]") {
+  for (const auto& [block, attrs, file, records] : RestoredCases()) {
+    INFO(block);
+    ReaderTest test;
+    test.File("f", file).Make(attrs, block);
+    (void)test.ReadUpTo(records);
+    REQUIRE(test.reader().records_produced() == records);
+    const std::string state = test.State(), next = test.Read();
+    REQUIRE(test.Restore(attrs, block, state).ok());
+    CHECK(test.State() == state);
+    CHECK(test.Read() == next);
+    REQUIRE(test.Restore(attrs, block, state).ok());
+    test.StopAfter(2);  // one look is before the reading
+    CHECK(test.Read() == "cancelled");
+    CHECK(test.State() == state);
+    std::string found = "cancelled";
+    for (int runs = 0; runs < 1000 && found == "cancelled"; ++runs) {
+      test.StopAfter(3);
+      found = test.Read();
+    }
+    CHECK(found == next);
+    CHECK(test.reader().records_produced() == records + 1);
+  }
+}
+
+TEST_CASE("A reader whose file ends before its place says so, once that is known", "[reader][snapshot]") {
+  for (const auto& [block, attrs, file, records] : RestoredCases()) {
+    INFO(block);
+    ReaderTest test;
+    test.File("f", file).Make(attrs, block);
+    (void)test.ReadUpTo(records);
+    const std::string state = test.State();
+    std::string less = Deflated("x", block == "TFRecordReader" ? kit::kZlibBits : kit::kGzipBits);
+    if (block == "TextLineReader") less = std::string(95'000, 'x');
+    if (block == "LMDBReader") less = LmdbFile({{"a", "1"}});
+    kit::WriteBytes(test.folder() / "f", less);
+    REQUIRE(test.Restore(attrs, block, state).ok());
+    CHECK(test.Read() == "data_loss");
+    CHECK(test.Read() == "data_loss");
+    REQUIRE(test.reader().Reset(test.services()).ok());
+    CHECK(test.Read() == "out_of_range");
+  }
+  const std::pair<std::string, std::string> plain[] = {
+      {"FixedLengthRecordReader", "record_bytes_ = 2;"}, {"TextLineReader", ""}, {"TFRecordReader", ""}};
+  for (const auto& [block, attrs] : plain) {
+    INFO(block);
+    ReaderTest test;
+    test.File("f", TFRecord("a\nb\nc") + TFRecord("\n\n\n\n")).Make(attrs, block);
+    for (int i = 0; i < 2; ++i) REQUIRE(test.Read().find('=') != std::string::npos);
+    const std::string state = test.State();
+    kit::WriteBytes(test.folder() / "f", "x");
+    CHECK(test.Restore(attrs, block, state).code() == Code::kDataLoss);
+  }
 }
 
 }  // namespace

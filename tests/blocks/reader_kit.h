@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "blocks/io/checkpoint/crc32c.h"
 #include "blocks/io/record_reader.h"
+#include "blocks/protobuf/wire.h"
 #include "catch2/catch.hpp"
 #include "tests/kit/block_tester.h"
 #include "tests/kit/deflated.h"
@@ -58,6 +60,21 @@ class ReaderTest {
     for (const blocks::FileRecord& record : *records) text += Cat(record.key, "=", record.value, " ");
     return text;
   }
+  /// What a snapshot keeps of the reader.
+  std::string State() {
+    StateWriter out;
+    REQUIRE(reader().Save(out).ok());
+    return std::move(out).Take();
+  }
+  /// Another reader takes the place of this one, and the state; how that went.
+  Status Restore(const std::string& attrs, const std::string& block, const std::string& state) {
+    MakeReader(attrs, block);
+    StateReader in(state, files_, nullptr);
+    auto load = reader().Load(in);
+    WEFT_RETURN_IF_ERROR(load.status());
+    (*load)();
+    return in.End();
+  }
   const Files& files() const { return files_; }
   std::filesystem::path folder() const { return folder_.path(); }
   const Services& services() const { return services_; }
@@ -86,6 +103,19 @@ inline std::string LongText(size_t size) {
   std::string text(size, '\0');
   for (size_t i = 0; i < size; ++i) text[i] = static_cast<char>(i * 7 + i / 251 + i / 65521);
   return text;
+}
+
+inline uint32_t MaskedChecksum(std::string_view bytes) {
+  return blocks::checkpoint::MaskCrc32c(blocks::checkpoint::ExtendCrc32c(0, bytes));
+}
+
+inline std::string TFRecord(std::string_view data) {
+  std::string record;
+  blocks::protobuf::PutFixed(record, static_cast<uint64_t>(data.size()));
+  blocks::protobuf::PutFixed(record, MaskedChecksum(record));
+  record += data;
+  blocks::protobuf::PutFixed(record, MaskedChecksum(data));
+  return record;
 }
 
 }  // namespace weft::kit

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 
 #include "tests/faults/call_fault.h"
 #include "tests/faults/fault_kit.h"
@@ -282,6 +283,64 @@ TEST_CASE("SaveV2 and RestoreV2, whose calls fail", "[files]") {
                   },
                   [] {}, [&](bool succeeded) { return succeeded ? value.find("{4,5,6}") != value.npos : value.empty(); }},
                  folder.at);
+}
+
+std::string MergeBlocks(const std::string& to) {
+  return Const("parts", R"({"dtype": "DT_STRING", "shape": [2], "values": ["c", "d"]})") + Const("to", Text(to)) +
+         R"({"id": "merge", "block": "MergeV2Checkpoints", "inputs": {"checkpoint_prefixes": "parts.output", "destination_prefix": "to.output"}},
+            {"id": "run", "block": "ClientSession", "inputs": {"run_outputs": ["merge.operation"]}})";
+}
+
+/// All files but hidden ones, by name.
+std::map<std::string, std::string> FilesIn(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const std::string& name : Names(folder)) {
+    if (!IsHidden(name)) files[name] = kit::FileBytes(folder / name);
+  }
+  return files;
+}
+
+TEST_CASE("MergeV2Checkpoints over a checkpoint, whose calls fail, leaves it and those to be merged or merges them", "[files]") {
+  const OwnedRuntime runtime = OpenRuntime();
+  const Folder folder;
+  std::string text;
+  const auto save = [&](const std::string& name, const std::string& values) {
+    std::string blocks = SaveV2Blocks(name, values);
+    blocks.replace(blocks.find(Texts("t")), Texts("t").size(), Texts(name));
+    REQUIRE(RunPage(runtime, folder.text, blocks, text) == WEFT_OK);
+  };
+  const auto merge = [&] { return RunPage(runtime, folder.text, MergeBlocks("all"), text); };
+  for (const int round : {1, 2}) {
+    save("c", Cat(round, ",2,3"));
+    save("d", Cat(round, ",5,6"));
+    if (round == 1) REQUIRE(merge() == WEFT_OK);
+  }
+  const auto before = FilesIn(folder.at);
+  REQUIRE(before.size() == 7);
+  REQUIRE(merge() == WEFT_OK);
+  const auto after = FilesIn(folder.at);
+  REQUIRE(after.size() == 3);
+  int failed = 0;
+  for (const Call call : kFileCalls) {
+    for (uint64_t number = 1; number < 200; ++number) {
+      INFO(NameOf(call) << " " << number);
+      for (const auto& [name, bytes] : before) kit::WriteBytes(folder.at / name, bytes);
+      weft_status status = WEFT_OK;
+      bool happened = false;
+      {
+        const CallFault fault(call, number, EIO);
+        status = merge();
+        happened = fault.happened();
+      }
+      if (!happened) break;
+      ++failed;
+      INFO(text);
+      auto now = FilesIn(folder.at);
+      if (status == WEFT_OK) std::erase_if(now, [&](const auto& file) { return !after.contains(file.first); });  // what could not be removed stays
+      CHECK(now == (status == WEFT_OK ? after : before));
+    }
+  }
+  CHECK(failed > 10);
 }
 
 TEST_CASE("Snapshots, whose calls fail", "[files]") {

@@ -1,9 +1,12 @@
 #include "blocks/io/checkpoint_v2/bundle_merge.h"
 
 #include <algorithm>
+#include <set>
 
 #include "blocks/io/checkpoint_v2/bundle_reader.h"
 #include "blocks/io/checkpoint_v2/bundle_writer.h"
+#include "blocks/io/kept_file.h"
+#include "blocks/kernels/stop_check.h"
 
 namespace weft::blocks::checkpoint_v2 {
 namespace {
@@ -11,39 +14,55 @@ namespace {
 namespace fs = std::filesystem;
 using Entries = std::map<std::string, BundleEntry, std::less<>>;
 
-/// Files that are moved to other places, and back again unless that is kept.
-class Moves {
- public:
-  ~Moves() {
-    for (; !kept_ && done_ > 0; --done_) (void)MoveFile(moves_[done_ - 1].to, moves_[done_ - 1].from);  // it is as good as that works
-  }
-  void Add(fs::path from, fs::path to) { moves_.push_back({std::move(from), std::move(to)}); }
+struct Move {
+  fs::path from, to;
+};
 
-  /// invalid_argument where a file would be moved over one that is to be moved itself.
-  Status Check() const {
-    for (const Move& a : moves_) {
-      const auto in_the_way = [&](const Move& b) { return a.to == b.from && a.from != b.from; };
-      if (std::ranges::any_of(moves_, in_the_way)) {
-        return InvalidArgument("needs a destination that is none of the checkpoints, found '", a.to.native(), "' to be both");
-      }
+/// invalid_argument where a file would be moved over one that is to be moved itself.
+Status CheckMoves(const std::vector<Move>& moves) {
+  std::set<fs::path> sources;
+  for (const Move& move : moves) sources.insert(move.from);
+  for (const auto& [from, to] : moves) {
+    if (from != to && sources.contains(to)) {
+      return InvalidArgument("needs a destination that is none of the checkpoints, found '", to.native(), "' to be both");
     }
+  }
+  return {};
+}
+
+/// Files that were moved over what was there; all goes back to where it was unless that is kept.
+class Moved {
+ public:
+  /// Up to `most` of them. The locks are of the folders of the destinations, and live longer.
+  Moved(const FolderLocks& locks, size_t most) : locks_(locks) { done_.reserve(most); }
+  ~Moved() {
+    for (; !done_.empty(); done_.pop_back()) Undo(done_.back());
+  }
+  Status Do(const Move& move) {
+    if (move.from == move.to) return {};
+    WEFT_ASSIGN_OR_RETURN(KeptFile old, KeptFile::Of(locks_, move.to));
+    WEFT_RETURN_IF_ERROR(MoveFile(move.from, move.to));
+    done_.push_back({move, std::move(old)});  // needs no memory, so that what was moved is always known
     return {};
   }
-  Status Do() {
-    for (; done_ < moves_.size(); ++done_) {
-      if (moves_[done_].from != moves_[done_].to) WEFT_RETURN_IF_ERROR(MoveFile(moves_[done_].from, moves_[done_].to));
-    }
-    return {};
+  void Keep() {
+    for (Done& each : done_) each.old.LetGo();
+    done_.clear();
   }
-  void Keep() { kept_ = true; }
 
  private:
-  struct Move {
-    fs::path from, to;
+  struct Done {
+    const Move& move;
+    KeptFile old;  // what was at its destination
   };
-  std::vector<Move> moves_;
-  size_t done_ = 0;
-  bool kept_ = false;
+
+  static void Undo(Done& done) {
+    // What cannot go back stays where it is: it is there only.
+    if (!MoveFile(done.move.to, done.move.from).ok()) done.old.LetGo();
+  }
+
+  const FolderLocks& locks_;
+  std::vector<Done> done_;
 };
 
 class Merge {
@@ -72,19 +91,23 @@ class Merge {
 
   Status Write(const std::string& to) {
     const auto shards = static_cast<int64_t>(data_.size());
+    WEFT_RETURN_IF_ERROR(CheckElements());
     WEFT_ASSIGN_OR_RETURN(AtomicFile index, AtomicFile::Create(files_, IndexName(to), true));
     WEFT_RETURN_IF_ERROR(WriteIndex(index, shards, entries_, *services_.workers));
-    Moves moves;
+    WEFT_ASSIGN_OR_RETURN(const std::vector<fs::path> old_indices, OldIndices(index.path()));
+    std::vector<fs::path> places{index.path()};
+    std::vector<Move> moves;
     for (int64_t k = 0; k < shards; ++k) {
       WEFT_ASSIGN_OR_RETURN(fs::path from, files_.Resolve(data_[static_cast<size_t>(k)], Files::Access::kWrite));
       WEFT_ASSIGN_OR_RETURN(fs::path place, files_.Resolve(DataName(to, k, shards), Files::Access::kWrite));
-      moves.Add(std::move(from), std::move(place));
+      places.push_back(place);
+      moves.push_back({std::move(from), std::move(place)});
     }
-    WEFT_RETURN_IF_ERROR(moves.Check());
-    WEFT_RETURN_IF_ERROR(moves.Do());
-    WEFT_RETURN_IF_ERROR(index.Commit());
-    moves.Keep();
-    return RemoveIndices(to);
+    WEFT_RETURN_IF_ERROR(CheckMoves(moves));
+    WEFT_ASSIGN_OR_RETURN(const FolderLocks locks, FolderLocks::Of(places, *services_.workers));
+    WEFT_RETURN_IF_ERROR(Commit(moves, index, locks));
+    for (const fs::path& old : old_indices) RemoveFile(old);
+    return {};
   }
 
  private:
@@ -107,14 +130,45 @@ class Merge {
     return {};
   }
 
-  /// Those of the checkpoints, which are of no use any more.
-  Status RemoveIndices(const std::string& to) const {
-    WEFT_ASSIGN_OR_RETURN(const fs::path kept, files_.Resolve(IndexName(to), Files::Access::kWrite));
-    for (const std::string& name : indices_) {
-      WEFT_ASSIGN_OR_RETURN(const fs::path index, files_.Resolve(name, Files::Access::kWrite));
-      if (index != kept) RemoveFile(index);
+  /// Whether all elements are there, as far as that can be told without reading them.
+  Status CheckElements() const {
+    std::vector<uint64_t> ends(data_.size());
+    std::vector<const std::string*> last(data_.size());  // which entry ends there
+    for (const auto& [key, entry] : entries_) {
+      if (!entry.slices.empty()) continue;
+      const auto shard = static_cast<size_t>(entry.shard);
+      const uint64_t end = entry.size > UINT64_MAX - entry.offset ? UINT64_MAX : entry.offset + entry.size;
+      if (last[shard] == nullptr || end > ends[shard]) ends[shard] = end, last[shard] = &key;
+    }
+    for (size_t k = 0; k < data_.size(); ++k) {
+      if (services_.workers->Stopped()) return kernels::RunStopped();
+      WEFT_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(files_, data_[k]));
+      if (file.size() < ends[k]) {
+        return DataLoss("needs ", ends[k], " bytes in '", data_[k], "' for '", *last[k], "', found ", file.size()).WithHint("save it again");
+      }
     }
     return {};
+  }
+
+  /// The files of elements and the index take their places, or all stays as it was.
+  static Status Commit(const std::vector<Move>& moves, AtomicFile& index, const FolderLocks& locks) {
+    WEFT_ASSIGN_OR_RETURN(KeptFile old_index, KeptFile::Of(locks, index.path()));
+    Moved moved(locks, moves.size());
+    for (const Move& move : moves) WEFT_RETURN_IF_ERROR(moved.Do(move));
+    WEFT_RETURN_IF_ERROR(index.Commit());
+    moved.Keep();
+    old_index.LetGo();
+    return {};
+  }
+
+  /// The indices of the checkpoints, which are of no use when the whole is there; without the one in whose place it is.
+  Result<std::vector<fs::path>> OldIndices(const fs::path& kept) const {
+    std::vector<fs::path> places;
+    for (const std::string& name : indices_) {
+      WEFT_ASSIGN_OR_RETURN(fs::path index, files_.Resolve(name, Files::Access::kWrite));
+      if (index != kept) places.push_back(std::move(index));
+    }
+    return places;
   }
 
   const Files& files_;

@@ -14,8 +14,9 @@ struct MergeOptions {
 };
 
 /// The files of elements of the checkpoints `prefixes` become those of `to`; their indices are joined and go. invalid_argument where a
-/// checkpoint is missing, all are, two hold one tensor that is not in parts, or `to` would take the place of what is yet to be moved; else as
-/// ReadIndex and AtomicFile. On a failure the checkpoints stay as they were, except where a file that was moved cannot be moved back.
+/// checkpoint is missing, all are, two hold one tensor that is not in parts, or `to` would take the place of what is yet to be moved; not_found
+/// and data_loss where elements are missing; else as ReadIndex and AtomicFile. On a failure the checkpoints, and the one that was at `to`, stay as
+/// they were, except where a file that was moved cannot be moved back. Others that write to `to` meanwhile come before or after: FolderLocks.
 /// `services`: workers and budget are used.
 Status MergeBundles(const Files& files, const std::vector<std::string>& prefixes, const std::string& to, const MergeOptions& options,
                     const Services& services);

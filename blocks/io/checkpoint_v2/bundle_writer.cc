@@ -4,6 +4,7 @@
 
 #include "blocks/io/checkpoint/crc32c.h"
 #include "blocks/io/checkpoint/table_writer.h"
+#include "blocks/io/kept_file.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/protobuf/wire.h"
 
@@ -110,9 +111,11 @@ Status WriteBundle(const Files& files, std::string_view prefix, std::span<const 
     whole.slices.push_back(named.part->slice);
   }
   WEFT_RETURN_IF_ERROR(WriteIndex(index, 1, entries, workers));
-  // Old elements under a new index, or the other way round, are no checkpoint.
-  WEFT_ASSIGN_OR_RETURN(KeptFile old_data, KeptFile::Of(data.path()));
-  WEFT_ASSIGN_OR_RETURN(KeptFile old_index, KeptFile::Of(index.path()));
+  // Old elements under a new index, or the other way round, are no checkpoint; nor are one writer's elements under another's index.
+  const std::filesystem::path places[] = {data.path(), index.path()};
+  WEFT_ASSIGN_OR_RETURN(const FolderLocks locks, FolderLocks::Of(places, workers));
+  WEFT_ASSIGN_OR_RETURN(KeptFile old_data, KeptFile::Of(locks, data.path()));
+  WEFT_ASSIGN_OR_RETURN(KeptFile old_index, KeptFile::Of(locks, index.path()));
   WEFT_RETURN_IF_ERROR(data.Commit());
   WEFT_RETURN_IF_ERROR(index.Commit());
   old_data.LetGo();

@@ -14,7 +14,7 @@ namespace weft::blocks::checkpoint_v2 {
 
 /// Writes the tensors to one file of elements and the index, which take their places one after the other when all is written. invalid_argument: as
 /// CheckNames, or a name is empty; cancelled where the run of `workers` is to end; else as AtomicFile. Where a file cannot be written whole
-/// both stay as they were.
+/// both stay as they were. Of several writers of one checkpoint at the same time the last one's stays, whole: FolderLocks.
 Status WriteBundle(const Files& files, std::string_view prefix, std::span<const NamedTensor> tensors, const Workers& workers);
 
 /// Writes an index, which is yet to be committed.

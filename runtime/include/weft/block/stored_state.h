@@ -42,6 +42,8 @@ class StateReader {
 
   /// Which files a state that is restored may open again.
   const Files& files() const { return files_; }
+  /// What a state that is kept counts in; may be null.
+  const std::shared_ptr<MemoryBudget>& budget() const { return budget_; }
 
  private:
   std::string_view bytes_;
