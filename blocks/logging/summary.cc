@@ -132,9 +132,9 @@ Status Plan(PlanContext& ctx) {
 }
 
 /// The tag of a Summary.Value; false where the message is damaged.
-bool TakeTag(std::string_view value, std::string_view& tag) {
+bool TakeTag(std::string_view value, std::string_view& tag, kernels::StopCheck& stop) {
   FieldReader field(value);
-  while (field.Next()) {
+  while (field.Next() && !stop()) {
     if (!field.Is(kTag, WireType::kBytes)) continue;
     tag = field.bytes();
     if (!IsValidUtf8(tag)) return false;
@@ -152,7 +152,7 @@ class MergedValues {
       if (stop(64)) return kernels::RunStopped();
       if (!field.Is(kValue, WireType::kBytes)) continue;
       std::string_view tag;
-      if (!TakeTag(field.bytes(), tag)) return InvalidArgument("needs Summary messages, found one with a damaged value");
+      if (!TakeTag(field.bytes(), tag, stop)) return InvalidArgument("needs Summary messages, found one with a damaged value");
       if (!tag.empty()) WEFT_RETURN_IF_ERROR(AddTag(tag));
       size_ += BytesFieldSize(kValue, field.bytes().size());
     }

@@ -23,7 +23,7 @@ bool MeasureFeature(std::string_view feature, FeatureSize& size, kernels::StopCh
       default: return ReadFields<int64_t>(list, sink, stop);
     }
   };
-  const bool good = ForLists(feature, measure);
+  const bool good = ForLists(feature, stop, measure);
   size.count = sink.count;
   return good;
 }
@@ -34,10 +34,10 @@ bool SequenceMessage::Hold(int64_t bytes) {
   return status_.ok();
 }
 
-bool SequenceMessage::ReadEntry(std::string_view message, std::string_view& key, std::string_view& value) {
+bool SequenceMessage::ReadEntry(std::string_view message, std::string_view& key, std::string_view& value, kernels::StopCheck& stop) {
   FieldReader field(message);
   int parts = 0;
-  while (field.Next()) {
+  while (field.Next() && !stop()) {
     if (field.Is(1, WireType::kBytes)) {
       key = field.bytes();
       if (!IsValidUtf8(key)) return false;  // that it is replaced by a later one does not help
@@ -61,7 +61,7 @@ bool SequenceMessage::ReadContext(std::string_view message, kernels::StopCheck& 
     if (!field.Is(1, WireType::kBytes)) continue;
     std::string_view key, value;
     FeatureSize size;
-    if (!ReadEntry(field.bytes(), key, value) || !MeasureFeature(value, size, stop)) return false;
+    if (!ReadEntry(field.bytes(), key, value, stop) || !MeasureFeature(value, size, stop)) return false;
     if (!Hold(kEntryBytes)) return false;
     context_[key] = value;
   }
@@ -86,7 +86,7 @@ bool SequenceMessage::ReadLists(std::string_view message, kernels::StopCheck& st
     if (!field.Is(1, WireType::kBytes)) continue;
     std::string_view key, value;
     std::vector<std::string_view> steps;
-    if (!ReadEntry(field.bytes(), key, value) || !ReadSteps(value, steps, stop)) return false;
+    if (!ReadEntry(field.bytes(), key, value, stop) || !ReadSteps(value, steps, stop)) return false;
     if (!Hold(kEntryBytes)) return false;
     lists_[key] = std::move(steps);
   }

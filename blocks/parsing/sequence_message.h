@@ -37,7 +37,7 @@ class SequenceMessage {
   bool ReadContext(std::string_view message, kernels::StopCheck& stop);
   bool ReadLists(std::string_view message, kernels::StopCheck& stop);
   /// One entry of a map: its key, and its value, the parts of which are joined.
-  bool ReadEntry(std::string_view message, std::string_view& key, std::string_view& value);
+  bool ReadEntry(std::string_view message, std::string_view& key, std::string_view& value, kernels::StopCheck& stop);
   bool ReadSteps(std::string_view message, std::vector<std::string_view>& steps, kernels::StopCheck& stop);
   /// Counts memory, ahead of its use; false where there is too little.
   bool Hold(int64_t bytes);
@@ -51,9 +51,9 @@ class SequenceMessage {
 };
 
 /// Calls visit(kind, list), false for a damaged one, for all lists of a feature, of which the last of a kind counts; false if damaged.
-bool ForLists(std::string_view feature, const auto& visit) {
+bool ForLists(std::string_view feature, kernels::StopCheck& stop, const auto& visit) {
   protobuf::FieldReader field(feature);
-  while (field.Next()) {
+  while (field.Next() && !stop()) {
     if (field.type() != protobuf::WireType::kBytes || field.number() < 1 || field.number() > 3) continue;
     if (!visit(static_cast<Kind>(field.number()), field.bytes())) return false;
   }
@@ -93,7 +93,7 @@ bool MeasureFeature(std::string_view feature, FeatureSize& size, kernels::StopCh
 template <class T>
 Status StoreValues(std::string_view feature, T* to, int64_t count, const std::shared_ptr<MemoryBudget>& budget, kernels::StopCheck& stop) {
   StoreSink<T> sink(to, count, budget, stop);
-  ForLists(feature, [&](Kind kind, std::string_view list) {
+  ForLists(feature, stop, [&](Kind kind, std::string_view list) {
     if (kind == KindOf(kDTypeOf<T>)) return ReadFields<T>(list, sink, stop);
     sink.count = 0;  // another kind takes the place of what came before
     return true;

@@ -65,7 +65,8 @@ bool TakeMessage(std::string_view bytes, uint32_t own, Message& message, const W
 
 bool AreWholeValues(std::string_view bytes, uint32_t own, const Workers& workers) {
   FieldReader field(bytes);
-  while (field.Next() && !workers.Stopped()) {
+  kernels::StopCheck stop(workers);
+  while (field.Next() && !stop()) {
     if (field.Is(own, WireType::kBytes) && !IsWholeField(own, field.bytes(), workers)) return false;
   }
   return true;

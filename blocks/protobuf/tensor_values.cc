@@ -142,7 +142,8 @@ int64_t TakeVarints(std::string_view message, uint32_t number, T* elements, int6
     return true;
   };
   FieldReader field(message);
-  while (field.Next()) {
+  for (int64_t seen = 1; field.Next(); ++seen) {
+    if (StopsAt(seen, workers)) return kDamaged;
     if (field.Is(number, WireType::kVarint)) {
       if (!put(field.varint())) return kDamaged;
     } else if (field.Is(number, WireType::kBytes)) {

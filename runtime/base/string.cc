@@ -10,7 +10,7 @@ namespace weft {
 struct String::Shared {
   explicit Shared(size_t size) : size(size) {}
 
-  std::atomic<uint32_t> owners{1};
+  std::atomic<uint64_t> owners{1};
   std::atomic<bool> charged{false};
   const size_t size;
   std::shared_ptr<MemoryBudget> budget;  // written once, by the thread that sets `charged`; read by the last owner

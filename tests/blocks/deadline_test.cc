@@ -280,6 +280,21 @@ std::vector<Row> QueueRows() {
   return {row(4 * kMillion, 1), row(5, 50 * kMillion)};
 }
 
+/// A string of fields that no message has, 400 MB of them, within messages whose fields have these tags, the outermost first.
+Make FieldsWithin(std::string_view tags) {
+  return [=] {
+    std::string message(400'000'005, 'a');  // as below
+    for (auto tag = tags.rbegin(); tag != tags.rend(); ++tag) {
+      std::string begin(1, *tag);
+      for (size_t size = message.size(); size > 0; size >>= 7) begin += static_cast<char>((size & 127) | (size > 127 ? 128 : 0));
+      message.insert(0, begin);
+    }
+    Tensor tensor = Tensor::Allocate(DType::kString, Shape{}).value();
+    *static_cast<String*>(tensor.data()) = String(message);
+    return tensor;
+  };
+}
+
 std::vector<Row> TextRows() {
   const Make longs = LongStrings(4'000, 100'000), more = LongStrings(40'000, 100'000);
   // 'a' begins a field of nine bytes that no message here has.
@@ -294,6 +309,11 @@ std::vector<Row> TextRows() {
       {"ParseExample", "sparse_types_ = {DT_FLOAT};dense_shapes_ = {};", {{"serialized", many}, {"names", none}, {"sparse_keys", key}}},
       {"ParseSingleSequenceExample", "context_sparse_types_ = {DT_FLOAT};",
        {{"serialized", fields}, {"feature_list_dense_missing_assumed_empty", none}, {"context_sparse_keys", key}, {"debug_name", Text("")}}},
+      {"ParseSingleSequenceExample", "context_sparse_types_ = {DT_FLOAT};",  // within an entry of the context
+       {{"serialized", FieldsWithin("\n\n")}, {"feature_list_dense_missing_assumed_empty", none}, {"context_sparse_keys", key}, {"debug_name", Text("")}}},
+      {"ParseSingleSequenceExample", "context_sparse_types_ = {DT_FLOAT};",  // within its value
+       {{"serialized", FieldsWithin("\n\n\x12")}, {"feature_list_dense_missing_assumed_empty", none}, {"context_sparse_keys", key}, {"debug_name", Text("")}}},
+      {"MergeSummary", "", {{"inputs", FieldsWithin("\n"), true}}},
       {"ParseTensor", "out_type_ = DT_FLOAT;", {{"serialized", fields}}},
       {"ReduceJoin", "", {{"inputs", longs}, {"reduction_indices", Sizes({0})}}},
       {"StringJoin", "", {{"inputs", longs, true}}},

@@ -81,6 +81,9 @@ TEST_CASE("Damaged .npy files are refused", "[cli]") {
   CHECK_THAT(place.Fed("DT_FLOAT", Npy(Header("<f4", "(999999999999999999, 999999999999999999)"), "")), Contains("error:"));
   CHECK_THAT(place.Fed("DT_FLOAT", Npy(Header("<f4", "(99999999999999999999999,)"), "")), Contains("error:"));
   CHECK_THAT(place.Fed("DT_FLOAT", Npy(Header("<f4", "(1000000000000,)"), "1234")), Contains("cut short"));
+  for (const char* shape : {"(-3,)", "(3.0,)", "(2x, 3)", "(0x3,)"}) {
+    CHECK_THAT(place.Fed("DT_FLOAT", Npy(Header("<f4", shape), Bytes<float>({1, 2, 3, 4, 5, 6}))), Contains("has other than sizes"));
+  }
   CHECK_THAT(place.Fed("DT_FLOAT", Npy(Header("<U4", "(1,)"), "12341234")), Contains("error:"));
   CHECK_THAT(place.Fed("DT_FLOAT", Npy(std::string(60000, 'x'), "")), Contains("error:"));
   CHECK_THAT(place.Fed("DT_FLOAT", Npy(std::string(200000, '('), "", 2)), Contains("error:"));

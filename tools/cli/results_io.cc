@@ -164,8 +164,9 @@ std::optional<std::string_view> Entry(std::string_view header, std::string_view 
   return header.substr(start + 1, end - start - 1);
 }
 
-/// The numbers in the text.
+/// The numbers in the text: "2, 3", "2," or none; an L may follow each.
 Result<Shape> ParseNpyShape(std::string_view text) {
+  if (text.find_first_not_of("0123456789, L") != std::string_view::npos) return DataLoss("the shape (", text, ") of the .npy file has other than sizes");
   std::vector<int64_t> dims;
   for (size_t i = 0; (i = text.find_first_of("0123456789", i)) != std::string_view::npos;) {
     const size_t digits = std::min(text.find_first_not_of("0123456789", i), text.size()) - i;

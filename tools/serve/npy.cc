@@ -222,6 +222,7 @@ std::unique_ptr<OwnedBuffer> BufferFromNpy(std::string_view npy) {
   const size_t left = sizes.find('('), right = sizes.find(')');
   if (left == std::string_view::npos || right == std::string_view::npos || right < left) Bad("the shape of the .npy file cannot be read");
   sizes = sizes.substr(left + 1, right - left - 1);
+  if (sizes.find_first_not_of("0123456789, L") != std::string_view::npos) Bad("the shape of the .npy file has other than sizes");
   while (sizes.find_first_of("0123456789") != std::string_view::npos) {
     sizes.remove_prefix(sizes.find_first_of("0123456789"));
     int64_t size = 0;
