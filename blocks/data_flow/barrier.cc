@@ -17,11 +17,23 @@ QueueSpec ReadySpec(const DTypes& types, const Shapes& shapes) {
   return spec;
 }
 
+/// A component that counts with its place in the element.
 template <class T>
 Result<Tensor> ScalarOf(T value, const std::shared_ptr<MemoryBudget>& budget) {
-  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(kDTypeOf<T>, Shape{}, budget));
+  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(kDTypeOf<T>, Shape{}, budget, static_cast<int64_t>(sizeof(Tensor))));
   tensor.values<T>()[0] = std::move(value);
   return tensor;
+}
+
+/// What an element begins with, with room for its components.
+Result<QueueElement> FrontOf(int64_t index, const String& key, size_t components, const std::shared_ptr<MemoryBudget>& budget) {
+  QueueElement element;
+  element.reserve(2 + components);
+  WEFT_ASSIGN_OR_RETURN(Tensor number, ScalarOf(index, budget));
+  WEFT_ASSIGN_OR_RETURN(Tensor name, ScalarOf(key, budget));
+  element.push_back(std::move(number));
+  element.push_back(std::move(name));
+  return element;
 }
 
 }  // namespace
@@ -53,26 +65,39 @@ Status ElementBarrier::CheckComponent(int64_t component, const Tensor& row) cons
       .WithPort("values");
 }
 
-Status ElementBarrier::InsertOne(std::string_view key, size_t component, Tensor row, const std::shared_ptr<MemoryBudget>& budget,
+Result<ElementBarrier::Entries::iterator> ElementBarrier::Begin(State& state, const String& key, int64_t index,
+                                                                const std::shared_ptr<MemoryBudget>& budget) const {
+  constexpr int64_t kEntry = sizeof(Entries::value_type) + 4 * sizeof(void*);  // with its node
+  MemoryCharge room(budget);
+  WEFT_RETURN_IF_ERROR(room.Hold(kEntry + std::ssize(types_) * static_cast<int64_t>(sizeof(Tensor))));
+  WEFT_RETURN_IF_ERROR(key.Hold(budget));
+  return state.incomplete.emplace(key, HeldIncomplete{{index, types_.size(), std::vector<Tensor>(types_.size())}, std::move(room)}).first;
+}
+
+// First all that may fail, so that no component is in an element that never becomes ready.
+Status ElementBarrier::InsertOne(const String& key, size_t component, Tensor row, const std::shared_ptr<MemoryBudget>& budget,
                                  bool& is_new, std::vector<QueueElement>& complete) {
   auto entry = state_.incomplete.find(key);
-  if (entry == state_.incomplete.end()) {
-    if (state_.closed) return ClosedError(Cat(", and the new key '", key, "'"));
-    entry = state_.incomplete.emplace(std::string(key), Incomplete{state_.next_index, std::vector<Tensor>(types_.size())}).first;
+  const bool begins = entry == state_.incomplete.end();
+  if (begins && state_.closed) return ClosedError(Cat(", and the new key '", key, "'"));
+  if (!begins && entry->second.components[component].defined()) {
+    return InvalidArgument("needs keys without the component ", component, ", found '", key, "', which has it").WithPort("keys");
+  }
+  const bool last = (begins ? types_.size() : entry->second.missing) == 1;
+  const int64_t index = begins ? state_.next_index : entry->second.index;
+  QueueElement element;
+  if (last) {
+    // The key of the entry is kept already: the copy shares its text.
+    WEFT_ASSIGN_OR_RETURN(element, FrontOf(index, begins ? key : entry->first, types_.size(), budget));
+  }
+  if (begins) {
+    WEFT_ASSIGN_OR_RETURN(entry, Begin(state_, key, index, budget));
     is_new = true;
   }
   std::vector<Tensor>& components = entry->second.components;
-  if (components[component].defined()) {
-    return InvalidArgument("needs keys without the component ", component, ", found '", key, "', which has it").WithPort("keys");
-  }
   components[component] = std::move(row);
-  if (!std::all_of(components.begin(), components.end(), [](const Tensor& tensor) { return tensor.defined(); })) return {};
-  QueueElement element;
-  element.reserve(2 + components.size());
-  WEFT_ASSIGN_OR_RETURN(Tensor index, ScalarOf(entry->second.index, budget));
-  WEFT_ASSIGN_OR_RETURN(Tensor name, ScalarOf(String(key), budget));
-  element.push_back(std::move(index));
-  element.push_back(std::move(name));
+  --entry->second.missing;
+  if (!last) return {};
   std::move(components.begin(), components.end(), std::back_inserter(element));
   complete.push_back(std::move(element));
   state_.incomplete.erase(entry);
@@ -82,6 +107,7 @@ Status ElementBarrier::InsertOne(std::string_view key, size_t component, Tensor 
 Status ElementBarrier::InsertSome(std::span<const String> keys, size_t component, std::span<QueueElement> rows, const Services& services,
                                   bool& is_new) {
   std::vector<QueueElement> complete;
+  complete.reserve(keys.size());
   Status status;
   for (size_t i = 0; i < keys.size() && status.ok(); ++i) {
     status = InsertOne(keys[i], component, std::move(rows[i][0]), services.budget, is_new, complete);
@@ -149,16 +175,16 @@ int64_t ElementBarrier::incomplete_size() const {
 // ---- snapshots -----------------------------------------------------------------------------------------------------------------
 
 Status ElementBarrier::Save(StateWriter& out) const {
-  State state;
+  std::vector<std::pair<String, Incomplete>> entries;
   {
     std::lock_guard lock(mutex_);
-    state = state_;
+    out.Put(state_.closed);
+    out.Put(state_.cancelled);
+    out.PutSigned(state_.next_index);
+    entries.assign(state_.incomplete.begin(), state_.incomplete.end());
   }
-  out.Put(state.closed);
-  out.Put(state.cancelled);
-  out.PutSigned(state.next_index);
-  out.Put(state.incomplete.size());
-  for (const auto& [key, incomplete] : state.incomplete) {
+  out.Put(entries.size());
+  for (const auto& [key, incomplete] : entries) {
     out.PutText(key);
     out.PutSigned(incomplete.index);
     for (const Tensor& component : incomplete.components) {
@@ -167,6 +193,17 @@ Status ElementBarrier::Save(StateWriter& out) const {
     }
   }
   return ready_.Save(out);
+}
+
+Status ElementBarrier::LoadComponents(StateReader& in, Incomplete& to) const {
+  for (size_t k = 0; k < types_.size(); ++k) {
+    WEFT_ASSIGN_OR_RETURN(const uint64_t there, in.NumberUpTo(1));
+    if (there == 0) continue;
+    WEFT_ASSIGN_OR_RETURN(to.components[k], in.ReadTensor());
+    WEFT_RETURN_IF_ERROR(CheckComponent(static_cast<int64_t>(k), to.components[k]));
+    --to.missing;
+  }
+  return {};
 }
 
 Result<std::function<void()>> ElementBarrier::Load(StateReader& in) {
@@ -178,16 +215,12 @@ Result<std::function<void()>> ElementBarrier::Load(StateReader& in) {
   WEFT_ASSIGN_OR_RETURN(state->next_index, in.Signed());
   WEFT_ASSIGN_OR_RETURN(const uint64_t count, in.Number());
   for (uint64_t i = 0; i < count; ++i) {
-    WEFT_ASSIGN_OR_RETURN(std::string key, in.Text());
-    Incomplete& incomplete = state->incomplete[std::move(key)];
-    incomplete.components.resize(types_.size());
-    WEFT_ASSIGN_OR_RETURN(incomplete.index, in.Signed());
-    for (size_t k = 0; k < types_.size(); ++k) {
-      WEFT_ASSIGN_OR_RETURN(const uint64_t there, in.NumberUpTo(1));
-      if (there == 0) continue;
-      WEFT_ASSIGN_OR_RETURN(incomplete.components[k], in.ReadTensor());
-      WEFT_RETURN_IF_ERROR(CheckComponent(static_cast<int64_t>(k), incomplete.components[k]));
-    }
+    WEFT_ASSIGN_OR_RETURN(const std::string text, in.Text());
+    const String key(text);
+    if (state->incomplete.contains(key)) return DataLoss("needs keys that differ, found '", key, "' twice");
+    WEFT_ASSIGN_OR_RETURN(const int64_t index, in.Signed());
+    WEFT_ASSIGN_OR_RETURN(const auto entry, Begin(*state, key, index, in.budget()));
+    WEFT_RETURN_IF_ERROR(LoadComponents(in, entry->second));
   }
   WEFT_ASSIGN_OR_RETURN(const std::function<void()> restore_ready, ready_.Load(in));
   return std::function<void()>([this, state, restore_ready] {

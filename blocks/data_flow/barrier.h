@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "blocks/data_flow/queue.h"
+#include "weft/base/memory.h"
 
 namespace weft::blocks {
 
@@ -44,20 +45,28 @@ class ElementBarrier final : public Resource, public StoredState {
  private:
   struct Incomplete {
     int64_t index = 0;
-    std::vector<Tensor> components;  // undefined where not there yet
+    size_t missing = 0;              // components that are not there yet
+    std::vector<Tensor> components;  // undefined where missing
   };
+  struct HeldIncomplete : Incomplete {
+    MemoryCharge room;  // of the entry; the key's text and the components count by themselves
+  };
+  using Entries = std::map<String, HeldIncomplete>;
   struct State {
     bool closed = false, cancelled = false;
     int64_t next_index = INT64_MIN;  // of the keys that the next insert brings
-    std::map<std::string, Incomplete, std::less<>> incomplete;
+    Entries incomplete;
   };
   Status CheckComponent(int64_t component, const Tensor& row) const;
   Status ClosedError(std::string_view found) const;
   Status InsertSome(std::span<const String> keys, size_t component, std::span<QueueElement> rows, const Services& services, bool& is_new);
-  /// Adds to `complete` where it was the last component.
-  Status InsertOne(std::string_view key, size_t component, Tensor row, const std::shared_ptr<MemoryBudget>& budget, bool& is_new,
+  /// Adds to `complete`, which has room for it, where it was the last component. Where it fails the key is as it was.
+  Status InsertOne(const String& key, size_t component, Tensor row, const std::shared_ptr<MemoryBudget>& budget, bool& is_new,
                    std::vector<QueueElement>& complete);
+  /// A new entry of `state`, without components.
+  Result<Entries::iterator> Begin(State& state, const String& key, int64_t index, const std::shared_ptr<MemoryBudget>& budget) const;
   void EndWhereDone();
+  Status LoadComponents(StateReader& in, Incomplete& to) const;
 
   const DTypes types_;
   const Shapes shapes_;

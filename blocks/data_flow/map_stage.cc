@@ -66,6 +66,7 @@ constexpr auto RunStage = [](const Parameters& p, ProduceContext& ctx) -> Status
   part.indices.assign(given.begin(), given.end());
   WEFT_ASSIGN_OR_RETURN(part.values, CopyValues(ctx, values_in, p.types));
   part.components = static_cast<int64_t>(p.all_types.size());
+  part.room = MemoryCharge(ctx.services().budget);
   return ctx.state<StagingMap>().Put(std::move(part), p.place.limits, *ctx.services().waiter, ctx.state_handle());
 };
 

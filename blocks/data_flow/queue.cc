@@ -103,6 +103,7 @@ Status Queue::TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout
                         count - missing() + Available(), " left");
     }
     if (taken.size() == taken.capacity()) taken.reserve(std::max<size_t>(4, 2 * taken.size()));  // before one is out of the queue
+    in_hand_ = &taken;
     taken.push_back(store_->Take());
     Admit();
   }
@@ -117,9 +118,11 @@ Result<std::vector<QueueElement>> Queue::Dequeue(int64_t count, bool up_to, Wait
   try {
     status = TakeAll(count, up_to, waiter, timeout_ms, lock, taken, workers);
   } catch (...) {  // of too little memory
+    if (in_hand_ == &taken) in_hand_ = nullptr;
     PutBack(taken);
     throw;
   }
+  if (in_hand_ == &taken) in_hand_ = nullptr;
   if (status.ok()) return taken;
   PutBack(taken);
   return status;
@@ -149,6 +152,15 @@ int64_t Queue::size() const {
   return store_->size();
 }
 
+// With what a run has in hand while it waits for more: it is saved as if that run had not begun.
+std::vector<QueueElement> Queue::AllElements() const {
+  if (in_hand_ == nullptr || in_hand_->empty()) return store_->Elements();
+  const std::unique_ptr<QueueStore> all = store_->Fresh();
+  for (QueueElement& element : store_->Elements()) all->Add(std::move(element));
+  for (auto element = in_hand_->rbegin(); element != in_hand_->rend(); ++element) all->Return(*element);
+  return all->Elements();
+}
+
 Status Queue::Save(StateWriter& out) const {
   std::vector<QueueElement> elements;
   {
@@ -156,7 +168,7 @@ Status Queue::Save(StateWriter& out) const {
     out.PutText(spec_.block);
     out.Put(closed_);
     store_->SaveOrder(out);
-    elements = store_->Elements();
+    elements = AllElements();
   }
   out.Put(elements.size());
   for (const QueueElement& element : elements) {
@@ -190,9 +202,6 @@ Result<std::function<void()>> Queue::Load(StateReader& in) {
       element.push_back(std::move(component));
     }
     WEFT_RETURN_IF_ERROR(CheckElement(element));
-  }
-  if (spec_.capacity >= 0 && static_cast<int64_t>(count) > spec_.capacity) {
-    return InvalidArgument("needs a queue with room for ", count, " elements, found one of capacity ", spec_.capacity);
   }
   for (QueueElement& element : elements) store->Add(std::move(element));
   return std::function<void()>([this, store = std::move(store), closed]() mutable { Replace(std::move(store), closed != 0); });

@@ -92,6 +92,7 @@ class Queue final : public Resource, public StoredState, private RoomLineOwner<A
   Status TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms, std::unique_lock<std::mutex>& lock,
                  std::vector<QueueElement>& taken, const Workers* workers);
   void PutBack(std::vector<QueueElement>& elements);
+  std::vector<QueueElement> AllElements() const;
   void Replace(std::shared_ptr<QueueStore> store, bool closed);
   /// Whether an element that was saved may be in this queue.
   Status CheckElement(const QueueElement& element) const;
@@ -101,6 +102,7 @@ class Queue final : public Resource, public StoredState, private RoomLineOwner<A
   std::shared_ptr<QueueStore> store_;
   bool closed_ = false;
   TakerLine takers_;
+  const std::vector<QueueElement>* in_hand_ = nullptr;  // what the first taker has so far, and puts back where it fails
 };
 
 }  // namespace weft::blocks

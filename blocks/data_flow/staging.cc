@@ -135,7 +135,12 @@ Result<std::function<void()>> StagingArea::Load(StateReader& in) {
 
 // ---- StagingMap -----------------------------------------------------------------------------------------------------------------
 
-void StagingMap::Complete(State& state, Entry entry) {
+int64_t StagingMap::EntryBytes(int64_t values) {
+  constexpr int64_t kNodes = sizeof(Entries::value_type) + sizeof(decltype(State::keys)::value_type) + 8 * sizeof(void*);
+  return kNodes + values * static_cast<int64_t>(sizeof(Tensor));
+}
+
+void StagingMap::Complete(State& state, HeldEntry entry) {
   const int64_t key = entry.key.values<int64_t>()[0];
   if (state.complete.contains(key)) {
     state.bytes -= BytesOf(entry.values);
@@ -146,39 +151,45 @@ void StagingMap::Complete(State& state, Entry entry) {
   state.complete.emplace(key, std::move(entry));
 }
 
+Result<StagingMap::Entries::iterator> StagingMap::EntryOf(StagedPart& part) {
+  const int64_t key = part.key.values<int64_t>()[0];
+  const auto found = state_.incomplete.find(key);
+  if (found == state_.incomplete.end()) {
+    WEFT_RETURN_IF_ERROR(part.room.Hold(EntryBytes(part.components)));
+    StagedValues places(static_cast<size_t>(part.components));
+    return state_.incomplete.emplace(key, HeldEntry{{part.key, std::move(places)}, std::move(part.room)}).first;
+  }
+  const StagedValues& present = found->second.values;
+  if (static_cast<int64_t>(present.size()) != part.components) {
+    return InvalidArgument("needs the ", present.size(), " types that the key ", key, " was begun with, found ", part.components)
+        .WithPort("dtypes");
+  }
+  for (int32_t index : part.indices) {
+    if (!present[static_cast<size_t>(index)].defined()) continue;
+    return InvalidArgument("needs values that the key ", key, " has not, found one for index ", index, ", which was given before")
+        .WithPort("indices");
+  }
+  return found;
+}
+
 // Checks first, so that a part is put in whole or not at all.
 Result<bool> StagingMap::Add(StagedPartArrival& arrival) {
   StagedPart& part = arrival.part;
   const bool whole = static_cast<int64_t>(part.indices.size()) == part.components;
   const int64_t size = whole ? static_cast<int64_t>(state_.complete.size()) : -1;  // what is incomplete does not fill the map
   if (!arrival.limits.HaveRoom(size, state_.bytes, arrival.bytes)) return false;
-  const int64_t key = part.key.values<int64_t>()[0];
   if (whole) {
     state_.bytes += arrival.bytes;
-    Complete(state_, {part.key, std::move(part.values)});
+    Complete(state_, {{part.key, std::move(part.values)}, std::move(part.room)});
     return true;
   }
-  const auto found = state_.incomplete.find(key);
-  if (found != state_.incomplete.end()) {
-    const StagedValues& present = found->second.values;
-    if (static_cast<int64_t>(present.size()) != part.components) {
-      return InvalidArgument("needs the ", present.size(), " types that the key ", key, " was begun with, found ", part.components)
-          .WithPort("dtypes");
-    }
-    for (int32_t index : part.indices) {
-      if (!present[static_cast<size_t>(index)].defined()) continue;
-      return InvalidArgument("needs values that the key ", key, " has not, found one for index ", index, ", which was given before")
-          .WithPort("indices");
-    }
-  }
-  Entry& entry = found != state_.incomplete.end()
-                     ? found->second
-                     : state_.incomplete.emplace(key, Entry{part.key, StagedValues(static_cast<size_t>(part.components))}).first->second;
-  for (size_t i = 0; i < part.indices.size(); ++i) entry.values[static_cast<size_t>(part.indices[i])] = std::move(part.values[i]);
+  WEFT_ASSIGN_OR_RETURN(const Entries::iterator entry, EntryOf(part));
+  StagedValues& values = entry->second.values;
+  for (size_t i = 0; i < part.indices.size(); ++i) values[static_cast<size_t>(part.indices[i])] = std::move(part.values[i]);
   state_.bytes += arrival.bytes;
-  if (std::all_of(entry.values.begin(), entry.values.end(), [](const Tensor& value) { return value.defined(); })) {
-    Entry complete = std::move(entry);
-    state_.incomplete.erase(key);
+  if (std::all_of(values.begin(), values.end(), [](const Tensor& value) { return value.defined(); })) {
+    HeldEntry complete = std::move(entry->second);
+    state_.incomplete.erase(entry);
     Complete(state_, std::move(complete));
   }
   return true;
@@ -192,6 +203,7 @@ void StagingMap::Admit() {
 Status StagingMap::Put(StagedPart part, const StageLimits& limits, Waiter& waiter, const ResourceHandle& self) {
   const int64_t bytes = BytesOf(part.values);
   WEFT_RETURN_IF_ERROR(limits.Check(bytes));
+  WEFT_RETURN_IF_ERROR(part.room.Hold(EntryBytes(std::ssize(part.values))));
   std::unique_lock lock(mutex_);
   const auto ticket = line_.Join(StagedPartArrival{std::move(part), bytes, limits});
   Admit();
@@ -259,15 +271,13 @@ void StagingMap::Clear() {
   Admit();
 }
 
-Status StagingMap::SaveEntries(const Entries& entries, StateWriter& out) {
-  std::vector<const Entry*> in_order;
-  for (const auto& [key, entry] : entries) in_order.push_back(&entry);
-  std::sort(in_order.begin(), in_order.end(), [](const Entry* a, const Entry* b) { return a->arrival < b->arrival; });
-  out.Put(in_order.size());
-  for (const Entry* entry : in_order) {
-    WEFT_RETURN_IF_ERROR(out.PutTensor(entry->key));
-    out.Put(entry->values.size());
-    for (const Tensor& value : entry->values) {
+Status StagingMap::SaveEntries(std::vector<Entry> entries, StateWriter& out) {
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.arrival < b.arrival; });
+  out.Put(entries.size());
+  for (const Entry& entry : entries) {
+    WEFT_RETURN_IF_ERROR(out.PutTensor(entry.key));
+    out.Put(entry.values.size());
+    for (const Tensor& value : entry.values) {
       out.Put(value.defined());
       if (value.defined()) WEFT_RETURN_IF_ERROR(out.PutTensor(value));
     }
@@ -275,14 +285,16 @@ Status StagingMap::SaveEntries(const Entries& entries, StateWriter& out) {
   return {};
 }
 
-Result<std::vector<StagingMap::Entry>> StagingMap::LoadEntries(StateReader& in) {
-  std::vector<Entry> entries;
+Result<std::vector<StagingMap::HeldEntry>> StagingMap::LoadEntries(StateReader& in) {
+  std::vector<HeldEntry> entries;
   WEFT_ASSIGN_OR_RETURN(const uint64_t count, in.Number());
   for (uint64_t i = 0; i < count; ++i) {
-    Entry& entry = entries.emplace_back();
+    HeldEntry& entry = entries.emplace_back();
     WEFT_ASSIGN_OR_RETURN(entry.key, in.ReadTensor());
     if (entry.key.dtype() != DType::kInt64 || entry.key.count() != 1) return DataLoss("needs one DT_INT64 as a key");
-    WEFT_ASSIGN_OR_RETURN(const uint64_t size, in.Number());
+    WEFT_ASSIGN_OR_RETURN(const uint64_t size, in.NumberUpTo(INT32_MAX));  // as indices of values are DT_INT32
+    entry.room = MemoryCharge(in.budget());
+    WEFT_RETURN_IF_ERROR(entry.room.Hold(EntryBytes(static_cast<int64_t>(size))));
     for (uint64_t k = 0; k < size; ++k) {
       WEFT_ASSIGN_OR_RETURN(const uint64_t there, in.NumberUpTo(1));
       Tensor& value = entry.values.emplace_back();
@@ -294,27 +306,28 @@ Result<std::vector<StagingMap::Entry>> StagingMap::LoadEntries(StateReader& in) 
 }
 
 Status StagingMap::Save(StateWriter& out) const {
-  State state;
+  std::vector<Entry> complete, incomplete;
   {
     std::lock_guard lock(mutex_);
-    state = state_;
+    for (const auto& [key, entry] : state_.complete) complete.push_back(entry);
+    for (const auto& [key, entry] : state_.incomplete) incomplete.push_back(entry);
   }
   out.PutText(kind());
-  WEFT_RETURN_IF_ERROR(SaveEntries(state.complete, out));
-  return SaveEntries(state.incomplete, out);
+  WEFT_RETURN_IF_ERROR(SaveEntries(std::move(complete), out));
+  return SaveEntries(std::move(incomplete), out);
 }
 
 Result<std::function<void()>> StagingMap::Load(StateReader& in) {
   WEFT_ASSIGN_OR_RETURN(const std::string saved, in.Text());
   if (saved != kind()) return InvalidArgument("needs the state of a ", kind(), ", found that of a ", saved);
   auto state = std::make_shared<State>();
-  WEFT_ASSIGN_OR_RETURN(std::vector<Entry> complete, LoadEntries(in));
-  for (Entry& entry : complete) {
+  WEFT_ASSIGN_OR_RETURN(std::vector<HeldEntry> complete, LoadEntries(in));
+  for (HeldEntry& entry : complete) {
     state->bytes += BytesOf(entry.values);
     Complete(*state, std::move(entry));
   }
-  WEFT_ASSIGN_OR_RETURN(std::vector<Entry> incomplete, LoadEntries(in));
-  for (Entry& entry : incomplete) {
+  WEFT_ASSIGN_OR_RETURN(std::vector<HeldEntry> incomplete, LoadEntries(in));
+  for (HeldEntry& entry : incomplete) {
     state->bytes += BytesOf(entry.values);
     const int64_t key = entry.key.values<int64_t>()[0];
     if (!state->incomplete.emplace(key, std::move(entry)).second) return DataLoss("needs keys that differ, found ", key, " twice");

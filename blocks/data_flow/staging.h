@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "blocks/data_flow/room_line.h"
+#include "weft/base/memory.h"
 #include "weft/block/attr.h"
 #include "weft/block/stored_state.h"
 
@@ -66,6 +67,7 @@ struct StagedPart {
   std::vector<int32_t> indices;
   StagedValues values;
   int64_t components = 0;
+  MemoryCharge room = {};  // of the budget that the part, and a key that it begins, count in
 };
 
 /// The same on its way into a staging map.
@@ -84,7 +86,7 @@ class StagingMap final : public Resource, public StoredState, private RoomLineOw
   std::string_view kind() const override { return ordered_ ? kOrderedKind : kKind; }
 
   /// Waits for room as StagingArea::Put. A key that is complete keeps what it has. invalid_argument for an index that is none, or that the
-  /// key has a value for.
+  /// key has a value for; resource_exhausted where the budget has no room for the key.
   Status Put(StagedPart part, const StageLimits& limits, Waiter& waiter, const ResourceHandle& self);
 
   /// The values at `indices` of a key, once it is complete; with `keep` they stay. invalid_argument where one has been taken, is not of its
@@ -106,7 +108,10 @@ class StagingMap final : public Resource, public StoredState, private RoomLineOw
     StagedValues values;
     uint64_t arrival = 0;
   };
-  using Entries = std::map<int64_t, Entry>;
+  struct HeldEntry : Entry {
+    MemoryCharge room;  // of the entry; the elements of key and values count by themselves
+  };
+  using Entries = std::map<int64_t, HeldEntry>;
   struct State {
     Entries complete, incomplete;
     std::map<uint64_t, int64_t> keys;  // by their arrival
@@ -115,10 +120,14 @@ class StagingMap final : public Resource, public StoredState, private RoomLineOw
   };
   void Admit() override;
   Result<bool> Add(StagedPartArrival& arrival);
+  /// The incomplete entry that a part belongs to, which may be new.
+  Result<Entries::iterator> EntryOf(StagedPart& part);
   Result<StagedValues> TakeFrom(Entries::iterator entry, std::span<const int32_t> indices, const DTypes& types, bool keep);
-  static void Complete(State& state, Entry entry);
-  static Status SaveEntries(const Entries& entries, StateWriter& out);
-  static Result<std::vector<Entry>> LoadEntries(StateReader& in);
+  /// What an entry of so many values takes besides their elements.
+  static int64_t EntryBytes(int64_t values);
+  static void Complete(State& state, HeldEntry entry);
+  static Status SaveEntries(std::vector<Entry> entries, StateWriter& out);
+  static Result<std::vector<HeldEntry>> LoadEntries(StateReader& in);
 
   const bool ordered_;
   State state_;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "runtime/plan/connecting.h"
+#include "runtime/plan/frames.h"
 #include "runtime/plan/passes.h"
 
 namespace weft {
@@ -19,6 +20,14 @@ void AssumeFeedbackTypes(Draft& draft, const Node& merge) {
   }
 }
 
+/// What is known once both ends of the wire are connected.
+static Status CheckBack(const Draft& draft, const Node& next, const Node& merge) {
+  if (next.frame == 0) return OtherFrame(draft, next.frame, merge.frame);
+  if (next.output_types[0] == merge.output_types[0]) return {};
+  return InvalidArgument("the input 'inputs' needs ", merge.output_types[0], ", the type of what enters the loop, found ", next.output_types[0])
+      .WithHint("a Cast block converts");
+}
+
 void CheckFeedback(Draft& draft) {
   if (draft.loops.is_back_edge.empty()) return;
   std::vector<std::vector<int>> readers(draft.page.blocks.size());
@@ -28,10 +37,8 @@ void CheckFeedback(Draft& draft) {
     if (!draft.loops.is_back_edge[item]) return;
     const Node& next = draft.nodes[producer];
     const Node& merge = draft.nodes[block];
-    if (!next.broken && !merge.broken && next.output_types[0] != merge.output_types[0]) {
-      Status status = InvalidArgument("the input 'inputs' needs ", merge.output_types[0], ", the type of what enters the loop, found ",
-                                      next.output_types[0]);
-      draft.ErrorAtItem(std::move(status).WithHint("a Cast block converts"), block, item);
+    if (Status status = next.broken || merge.broken ? Status() : CheckBack(draft, next, merge); !status.ok()) {
+      draft.ErrorAtItem(std::move(status), block, item);
       broken.push_back(block);
     }
     if (next.broken && !merge.broken) broken.push_back(producer);

@@ -29,6 +29,8 @@ class FrameFinder {
 
   /// `order` has producers before consumers. Until all frames have their parents, faults are not reported.
   void Run(const std::vector<int>& order);
+  /// After Run: a NextIteration of what holds in every frame is of the frame of the Merge that it leads back to.
+  void TakeFrameOfMerge(int next, int merge);
 
  private:
   bool HoldsInEveryFrame(int block) const;
@@ -65,6 +67,14 @@ bool FrameFinder::HoldsInEveryFrame(int block) const {
   if (node.def->structural != Structural::kConstant) return false;
   std::span<const int> producers = draft_.parts.wires.ProducersOf(block);
   return std::none_of(producers.begin(), producers.end(), [](int producer) { return producer >= 0; });
+}
+
+void FrameFinder::TakeFrameOfMerge(int next, int merge) {
+  const int frame = draft_.nodes[merge].frame;
+  if (frame <= 0 || draft_.nodes[next].frame != 0) return;
+  std::span<const int> producers = draft_.parts.wires.ProducersOf(next);
+  const auto holds = [&](int producer) { return producer < 0 || HoldsInEveryFrame(producer); };
+  if (std::all_of(producers.begin(), producers.end(), holds)) draft_.loops.home[next] = draft_.nodes[next].frame = frame;
 }
 
 // The frame that all inputs are of; its producers have theirs.
@@ -167,6 +177,11 @@ bool HasFrame(const Node& node) {
   }
 }
 
+Status OtherFrame(const Draft& draft, int found, int merge) {
+  return InvalidArgument("the wire brings a value of ", FrameName(draft, found), ", but the Merge is in ", FrameName(draft, merge))
+      .WithHint("a Merge in a loop takes what an Enter of that loop brings, and a NextIteration of it");
+}
+
 std::string FrameName(const Draft& draft, int frame) {
   return frame == 0 ? std::string("the page outside of loops") : Cat("the frame '", draft.parts.frames[frame].name, "'");
 }
@@ -180,11 +195,15 @@ void FindFrames(Draft& draft) {
     is_back_edge[item] = Flows(draft.nodes[block], Flow::kMerge) && Flows(draft.nodes[producer], Flow::kNextIteration);
   });
   std::vector<int> waiting;
-  FrameFinder(draft).Run(SortBlocks(draft, waiting));
+  FrameFinder finder(draft);
+  finder.Run(SortBlocks(draft, waiting));
+  draft.parts.wires.ForEach([&](int block, uint32_t item, int producer) {
+    if (is_back_edge[item]) finder.TakeFrameOfMerge(producer, block);
+  });
   CheckFrames(draft);
   draft.parts.wires.ForEach([&](int block, uint32_t item, int producer) {
     // Outside of loops NextIteration hands its value on, as any other block does.
-    if (is_back_edge[item] && draft.nodes[producer].frame == 0) is_back_edge[item] = 0;
+    if (is_back_edge[item] && draft.nodes[producer].frame == 0 && draft.nodes[block].frame <= 0) is_back_edge[item] = 0;
     if (!is_back_edge[item] || draft.nodes[block].broken) return;
     // The Merge is connected first; AssumeFeedbackTypes gives this output its type.
     draft.nodes[producer].out_first = PortTable::Single(1);

@@ -29,6 +29,8 @@ const V* AttrOf(const Node& node, std::string_view name) {
 
 /// "the frame 'x'", for diagnostics.
 std::string FrameName(const Draft& draft, int frame);
+/// Why a Merge cannot take what a NextIteration of another frame brings.
+Status OtherFrame(const Draft& draft, int found, int merge);
 
 /// block_order.cc: the blocks whose producers come before them, in page order among those that are ready; back edges do not count. `waiting`
 /// is left with how many inputs each block lacks; blocks that lack any are left out of the order. With `loops_whole`, which needs the frames,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/base/call_limit.h"
+#include "runtime/plan/frames.h"
 #include "runtime/plan/step_order.h"
 
 namespace weft {
@@ -30,6 +31,7 @@ Status GradientPath::Find(const std::vector<ValueRef>& ys, const std::vector<Val
   WEFT_RETURN_IF_ERROR(CheckEnds(ys, xs));
   FindLeading(ys, xs);
   FindPath(xs);
+  if (conditional_ && !loops_) FindDeadTerms();
   return loops_ ? CheckFirstOrder() : Status();
 }
 
@@ -70,12 +72,11 @@ void GradientPath::FindLeading(const std::vector<ValueRef>& ys, const std::vecto
   for (size_t at = 0; at < leading_.size(); ++at) {
     const bool in_loop = graph_.HomeFrame(leading_[at]) != 0;
     loops_ |= in_loop;
-    conditional_ |= !in_loop && node(leading_[at]).def != nullptr && node(leading_[at]).def->flow == Flow::kSwitch;
+    conditional_ |= !in_loop && (Flows(node(leading_[at]), Flow::kSwitch) || Flows(node(leading_[at]), Flow::kMerge));
     place_[static_cast<size_t>(leading_[at])] = static_cast<int>(at);
     first_value_.push_back(values);
     values += static_cast<uint32_t>(node(leading_[at]).output_types.size());
   }
-  conditional_ &= loops_;
   on_path_.assign(leading_.size(), 0);
   wanted_.assign(values, 0);
   values_ = values;
@@ -115,6 +116,26 @@ void GradientPath::FindPath(const std::vector<ValueRef>& xs) {
       if (!extends(at)) continue;
       on_path_[at] = 1;
       open.push_back(at);
+    }
+  }
+}
+
+// A Switch gives one of its outputs no value, and the gradient of a Merge goes to one of its inputs: no gradient comes back on a way that
+// was not taken. A way ends at a Merge; all before it may get a gradient from it, or none.
+void GradientPath::FindDeadTerms() {
+  dead_terms_.assign(leading_.size(), 0);
+  std::vector<char> dead(leading_.size(), 0);  // by place: may have no value, or no gradient
+  const auto is_dead = [&](ValueRef input) { return Leads(input) && dead[PlaceOf(input)] != 0; };
+  for (size_t at = 0; at < leading_.size(); ++at) {
+    CallLimit::Check();
+    const Node& reader = node(leading_[at]);
+    dead[at] = Flows(reader, Flow::kSwitch) || (!Flows(reader, Flow::kMerge) && std::ranges::any_of(reader.inputs, is_dead));
+  }
+  for (size_t at = leading_.size(); at-- > 0;) {
+    const Node& reader = node(leading_[at]);
+    if (on_path_[at] == 0 || (dead[at] == 0 && !Flows(reader, Flow::kMerge))) continue;
+    for (ValueRef input : reader.inputs) {
+      if (Leads(input)) dead[PlaceOf(input)] = dead_terms_[PlaceOf(input)] = 1;
     }
   }
 }

@@ -35,6 +35,8 @@ class GradientPath {
   /// Whether some of leading() belong to a loop; and others to an if of the page.
   bool has_loops() const { return loops_; }
   bool conditional() const { return conditional_; }
+  /// Whether a term of the value's gradient may come from a way that an if of the page leaves out. Of a value outside of loops.
+  bool MayHaveDeadTerm(ValueRef value) const { return conditional_ && (loops_ || dead_terms_[PlaceOf(value)] != 0); }
   /// Nodes of a frame, and of the loops in it, last first: each entry is a node, or all those of a loop.
   std::vector<std::vector<int>> LastFirst(int frame, const std::vector<int>& nodes) const;
 
@@ -44,6 +46,7 @@ class GradientPath {
   Status CheckEnds(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs) const;
   void FindLeading(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs);
   void FindPath(const std::vector<ValueRef>& xs);
+  void FindDeadTerms();
   Status CheckFirstOrder() const;
 
   const Graph& graph_;
@@ -52,6 +55,7 @@ class GradientPath {
   std::vector<char> on_path_;          // by place
   std::vector<uint32_t> first_value_;  // by place
   std::vector<char> wanted_;           // by value: one of the xs
+  std::vector<char> dead_terms_;       // by place, where an if and no loop is on the path
   size_t values_ = 0;
   bool loops_ = false, conditional_ = false;
 };

@@ -39,8 +39,9 @@ class Rewrite {
   void Contribute(ValueRef value, ValueRef gradient);
   /// The sum of all that was contributed, which becomes the only term; invalid where there is none.
   Result<ValueRef> GradientOf(ValueRef value);
-  /// In the frame at hand. Where an if may have left out what a term comes from, a dead one counts as zero.
-  Result<ValueRef> Sum(const std::vector<ValueRef>& terms);
+  /// In the frame at hand. Where an if may have left out what a term comes from (`may_be_dead`), a dead one counts as zero; where all are
+  /// dead, the sum is.
+  Result<ValueRef> Sum(const std::vector<ValueRef>& terms, bool may_be_dead);
   /// Whether blocks of the frame at hand, of whose loops gradients are taken, may be left out.
   bool conditional() const;
   /// Adds the gradient of a node that all readers have contributed to.

@@ -50,14 +50,15 @@ Result<ValueRef> Rewrite::GradientOf(ValueRef value) {
   std::vector<ValueRef> terms;
   for (int term = last; term >= 0; term = terms_[term].before) terms.push_back(terms_[term].gradient);
   std::reverse(terms.begin(), terms.end());
-  WEFT_ASSIGN_OR_RETURN(ValueRef sum, Sum(terms));
+  const bool may_be_dead = loop_ != nullptr ? loop_->conditional() : path_.MayHaveDeadTerm(value);
+  WEFT_ASSIGN_OR_RETURN(ValueRef sum, Sum(terms, may_be_dead));
   terms_[last] = {sum, -1};
   return sum;
 }
 
-Result<ValueRef> Rewrite::Sum(const std::vector<ValueRef>& terms) {
+Result<ValueRef> Rewrite::Sum(const std::vector<ValueRef>& terms, bool may_be_dead) {
   if (terms.size() == 1) return terms[0];
-  if (!conditional()) return Add("AddN", terms);
+  if (!may_be_dead) return Add("AddN", terms);
   const BlockDef* add = registry().Find("AddV2");
   if (add == nullptr) return Unsupported("needs the block AddV2, which this registry lacks");
   ValueRef sum = terms[0];

@@ -27,10 +27,7 @@ Feedback CheckNextIterations(Draft& draft) {
       Status status = InvalidArgument("a value of the next iteration can go to a Merge only, found ", draft.nodes[block].def->name);
       draft.ErrorAtItem(std::move(status).WithHint("a Merge takes what enters the loop and what its last iteration left"), block, item);
     } else if (draft.nodes[block].frame != frame && draft.nodes[block].frame != kUnknownFrame) {
-      Status status = InvalidArgument("the wire brings a value of ", FrameName(draft, frame), ", but the Merge is in ",
-                                      FrameName(draft, draft.nodes[block].frame));
-      std::string_view hint = "a Merge in a loop takes what an Enter of that loop brings, and a NextIteration of it";
-      draft.ErrorAtItem(std::move(status).WithHint(hint), block, item);
+      draft.ErrorAtItem(OtherFrame(draft, frame, draft.nodes[block].frame), block, item);
     }
   });
   return feedback;

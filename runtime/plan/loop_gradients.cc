@@ -25,7 +25,7 @@ Status LoopGradient::TakeGradients(Values& gradients) {
     }
     gradients.emplace_back();
     if (of_exits.empty()) continue;
-    WEFT_ASSIGN_OR_RETURN(gradients.back(), rewrite_.Sum(of_exits));
+    WEFT_ASSIGN_OR_RETURN(gradients.back(), rewrite_.Sum(of_exits, rewrite_.conditional()));
   }
   return {};
 }
@@ -101,7 +101,7 @@ Status LoopGradient::GoRound() {
 
 // The sum over all iterations of a gradient in each of them.
 Result<ValueRef> LoopGradient::AddUp(ValueRef outside, const Values& gradients) {
-  WEFT_ASSIGN_OR_RETURN(const ValueRef gradient, rewrite_.Sum(gradients));
+  WEFT_ASSIGN_OR_RETURN(const ValueRef gradient, rewrite_.Sum(gradients, rewrite_.conditional()));
   WEFT_ASSIGN_OR_RETURN(const ValueRef like, values_.Outer(outside));
   WEFT_ASSIGN_OR_RETURN(const ValueRef zeros, blocks_.Add(values_.outer_frame(), "ZerosLike", {like}));
   WEFT_ASSIGN_OR_RETURN(const ValueRef sum, blocks_.Open(values_.frame(), zeros));

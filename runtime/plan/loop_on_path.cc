@@ -34,8 +34,10 @@ bool LoopOnPath::IsConnected(int next, int merge) const {
 Status LoopOnPath::ReadVariable(int merge) {
   LoopVariable variable{merge, -1, -1, {}, {}};
   for (ValueRef input : node(merge).inputs) {
+    const bool next = Flows(node(input.node), Flow::kNextIteration);
+    if (next && node(input.node).frame == 0) return FailedPrecondition("the loop has a fault");  // CheckFeedback tells of it
     if (node(input.node).frame != frame_) continue;
-    if (Flows(node(input.node), Flow::kNextIteration)) variable.next = input.node;
+    if (next) variable.next = input.node;
     if (Flows(node(input.node), Flow::kEnter)) variable.enter = input.node;
   }
   if (variable.next >= 0 && !IsConnected(variable.next, merge)) return FailedPrecondition("the loop has a fault");

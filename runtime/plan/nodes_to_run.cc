@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/base/call_limit.h"
+#include "runtime/plan/frames.h"
 #include "runtime/plan/step_order.h"
 
 namespace weft {
@@ -46,6 +47,12 @@ class NodeSet {
   std::vector<char> is_in_;  // by node; empty where they are few
 };
 
+/// Whether a next iteration takes nothing from the one before it: no wire leads from it to what says whether the loop goes on.
+bool GoesOnUnasked(const Graph& graph, const Node& node) {
+  if (!Flows(node, Flow::kNextIteration) || node.frame <= 0 || node.broken) return false;
+  return std::ranges::all_of(node.inputs, [&](ValueRef input) { return input.valid() && HoldsInEveryFrame(graph.node(input.node)); });
+}
+
 /// The nodes that are needed, in the graph's order.
 std::vector<int> FindNeeded(const Graph& graph, const PlanRequest& request, const FedValues& fed) {
   NodeSet needed(graph.nodes().size());
@@ -58,14 +65,26 @@ std::vector<int> FindNeeded(const Graph& graph, const PlanRequest& request, cons
     need(fetch.node);
   }
   for (int node : request.run) need(node);
-  while (!stack.empty()) {
-    const int index = stack.back();
-    stack.pop_back();
-    const Node& node = graph.node(index);
-    if (node.variable >= 0 || fed.Replace(index)) continue;
-    for (ValueRef input : node.inputs) {
-      if (input.valid()) need(input.node);
+  std::set<int> unasked;  // frames
+  const auto need_inputs = [&] {
+    while (!stack.empty()) {
+      const int index = stack.back();
+      stack.pop_back();
+      const Node& node = graph.node(index);
+      if (node.variable >= 0 || fed.Replace(index)) continue;
+      if (GoesOnUnasked(graph, node)) unasked.insert(node.frame);
+      for (ValueRef input : node.inputs) {
+        if (input.valid()) need(input.node);
+      }
     }
+  };
+  need_inputs();
+  for (size_t asked = 0; asked < unasked.size();) {
+    asked = unasked.size();
+    for (int i : graph.in_order()) {
+      if (unasked.contains(graph.node(i).frame) && IsLoopCondition(graph.node(i))) need(i);
+    }
+    need_inputs();
   }
   return needed.Sorted(graph);
 }
@@ -90,7 +109,7 @@ class NodeOrder {
  public:
   NodeOrder(const Graph& graph, NodesToRun& made) : graph_(graph), made_(made) {}
 
-  std::vector<int> Arrange(const std::vector<int>& nodes, const Clusters& clusters);
+  std::vector<int> Arrange(const std::vector<int>& nodes, const Clusters& clusters, bool in_loop);
   void ArrangeFrame(int frame, int loop, const std::vector<int>& nodes);
 
  private:
@@ -100,8 +119,9 @@ class NodeOrder {
   NodesToRun& made_;
 };
 
-// Nodes in the graph's order, but updates of variables, and what depends on them, last, so that all that read the old values have run.
-std::vector<int> NodeOrder::Arrange(const std::vector<int>& nodes, const Clusters& clusters) {
+// Nodes in the graph's order, but updates of variables, and what depends on them, last, so that all that read the old values have run; and
+// behind those what waits for one of them.
+std::vector<int> NodeOrder::Arrange(const std::vector<int>& nodes, const Clusters& clusters, bool in_loop) {
   std::vector<int> early, late;
   early.reserve(nodes.size());
   std::unordered_set<int> is_late;  // updates a variable, or depends on what does; a loop's own steps are arranged without regard to those outside
@@ -120,8 +140,15 @@ std::vector<int> NodeOrder::Arrange(const std::vector<int>& nodes, const Cluster
     for (const int& i : late) updating.insert(updating.end(), clusters.Members(i).begin(), clusters.Members(i).end());
     return UpdatedBy(graph_, updating);
   };
+  // A run reads what variables had before it, but a loop what they have now: there no read may come behind an update that it came before.
+  std::vector<int> last = WaitingForUpdates(graph_, nodes, is_late, clusters, in_loop ? updated() : std::set<int>());
+  if (!last.empty()) {
+    const std::unordered_set<int> is_last(last.begin(), last.end());
+    for (std::vector<int>* others : {&early, &late}) std::erase_if(*others, [&](int i) { return is_last.contains(i); });
+  }
   early = WaitingLast(graph_, std::move(early), clusters, updated);
   for (int i : OrderUpdates(graph_, late, clusters)) early.push_back(i);
+  for (int i : WaitingLast(graph_, std::move(last), clusters, updated)) early.push_back(i);
   return early;
 }
 
@@ -146,7 +173,7 @@ void NodeOrder::ArrangeFrame(int frame, int loop, const std::vector<int>& nodes)
   }
   std::sort(own.begin(), own.end(), [&](int a, int b) { return graph_.node(a).order < graph_.node(b).order; });
   if (!inner.empty()) own = ProducersFirst(graph_, own, clusters);
-  for (int node : Arrange(own, clusters)) {
+  for (int node : Arrange(own, clusters, frame != 0)) {
     const int home = FrameWithin(graph_, node, frame);
     if (home == frame) made_.order.push_back(node);
     else AddLoop(home, loop, inner[home]);
@@ -202,7 +229,7 @@ NodesToRun ChooseNodes(const Graph& graph, const PlanRequest& request, const Fed
     made.has_dead_values |= node.def->flow == Flow::kSwitch || node.def->flow == Flow::kEnter;
   }
   if (loops) NodeOrder(graph, made).ArrangeFrame(0, -1, nodes);
-  else made.order = arranged ? std::move(nodes) : NodeOrder(graph, made).Arrange(nodes, Clusters());
+  else made.order = arranged ? std::move(nodes) : NodeOrder(graph, made).Arrange(nodes, Clusters(), false);
   return made;
 }
 

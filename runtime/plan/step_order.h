@@ -4,6 +4,7 @@
 #include <set>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "weft/base/workers.h"
@@ -52,5 +53,11 @@ std::vector<int> ProducersFirst(const Graph& graph, const std::vector<int>& node
 /// reads of variables that the run updates comes after them where nobody else may wait for it: from such a read to its end a run keeps
 /// others from updating. `updated` gives those, as indices into Graph::variables(); it is called where nodes may wait.
 std::vector<int> WaitingLast(const Graph& graph, std::vector<int> order, const Clusters& clusters, FunctionRef<std::set<int>()> updated);
+
+/// Of nodes, given with producers before consumers, those that wait for a resource which one of `after_update` fills, and what depends on
+/// them: an update does not. They can end their waits after all of `after_update` only. None where a node that reads one of the variables
+/// `unread` would be among them.
+std::vector<int> WaitingForUpdates(const Graph& graph, const std::vector<int>& nodes, const std::unordered_set<int>& after_update,
+                                   const Clusters& clusters, const std::set<int>& unread);
 
 }  // namespace weft

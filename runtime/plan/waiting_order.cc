@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "runtime/plan/step_order.h"
 #include "weft/plan/node_numbers.h"
@@ -24,6 +26,8 @@ class WaitingOrder {
   /// Nodes that depend on reads of these variables come as late as those that wait, but for what others may wait for.
   void ReadLate(const std::set<int>& variables);
   std::vector<int> Make();
+  /// WaitingForUpdates; given whether the node at each place comes after an update.
+  std::vector<int> Deferred(const std::vector<char>& after_update, const std::set<int>& unread) const;
 
  private:
   bool Waits(int place) const {
@@ -37,6 +41,8 @@ class WaitingOrder {
   bool CanBeFilled(int place) const;
   bool ReadsAny(int place, const std::set<int>& variables) const;
   bool Stateful(int place) const;
+  std::vector<char> LeadToUpdates() const;
+  std::unordered_set<int> Brought(const std::vector<char>& after_update) const;
   void AddWires();
   void Free(int place);
   void FreeReaders(int place);
@@ -180,6 +186,76 @@ void WaitingOrder::ReadLate(const std::set<int>& variables) {
   }
 }
 
+/// By place: whether an update depends on it, or it is one.
+std::vector<char> WaitingOrder::LeadToUpdates() const {
+  std::vector<char> leads(order_.size(), 0);
+  for (int i = static_cast<int>(order_.size()); i-- > 0;) {
+    for (int member : clusters_.Members(order_[i])) {
+      const BlockDef* def = graph_.node(member).def;
+      leads[i] |= def != nullptr && !def->updates.empty();
+    }
+    for (int reader : readers_[i]) leads[i] |= leads[reader];
+  }
+  return leads;
+}
+
+/// The resources that a node after an update fills, without a wait before it that such a node might have to end.
+std::unordered_set<int> WaitingOrder::Brought(const std::vector<char>& after_update) const {
+  const int count = static_cast<int>(order_.size());
+  std::unordered_set<int> filled, brought;
+  for (int i = 0; i < count; ++i) {
+    if (after_update[i] == 0 || Waits(i)) continue;
+    for (int resource : Resources(i)) filled.insert(resource);
+  }
+  if (filled.empty()) return brought;
+  std::vector<char> behind(order_.size(), 0);
+  for (int i = 0; i < count; ++i) {
+    const std::vector<int> resources = Resources(i);
+    if (Waits(i)) behind[i] |= std::ranges::any_of(resources, [&](int resource) { return filled.contains(resource); });
+    else if (after_update[i] != 0 && behind[i] == 0) brought.insert(resources.begin(), resources.end());
+    for (int reader : readers_[i]) behind[reader] |= behind[i];
+  }
+  return brought;
+}
+
+std::vector<int> WaitingOrder::Deferred(const std::vector<char>& after_update, const std::set<int>& unread) const {
+  const std::unordered_set<int> brought = Brought(after_update);
+  if (brought.empty()) return {};
+  const std::vector<char> leads = LeadToUpdates();
+  const int count = static_cast<int>(order_.size());
+  std::unordered_map<int, std::vector<int>> waiters;  // by resource
+  for (int i = 0; i < count; ++i) {
+    if (!Waits(i)) continue;
+    for (int resource : Resources(i)) waiters[resource].push_back(i);
+  }
+  std::vector<char> deferred(order_.size(), 0);
+  std::vector<int> open;
+  const auto defer = [&](int place) {
+    if (std::exchange(deferred[place], 1) == 0) open.push_back(place);
+  };
+  for (int resource : brought) {
+    for (int place : waiters[resource]) {
+      if (leads[place] == 0) defer(place);
+    }
+  }
+  while (!open.empty()) {
+    const int place = open.back();
+    open.pop_back();
+    // An update would have to come after itself: all stay where they were.
+    if (leads[place] != 0 || ReadsAny(place, unread)) return {};
+    for (int reader : readers_[place]) defer(reader);
+    if (Waits(place)) continue;
+    for (int resource : Resources(place)) {
+      for (int waiter : std::exchange(waiters[resource], {})) defer(waiter);
+    }
+  }
+  std::vector<int> nodes;
+  for (int i = 0; i < count; ++i) {
+    if (deferred[i] != 0) nodes.push_back(order_[i]);
+  }
+  return nodes;
+}
+
 int WaitingOrder::Next() {
   if (!ready_.empty()) {
     const int place = ready_.top();
@@ -211,14 +287,26 @@ std::vector<int> ProducersFirst(const Graph& graph, const std::vector<int>& node
   return WaitingOrder(graph, nodes, clusters).Make();
 }
 
-std::vector<int> WaitingLast(const Graph& graph, std::vector<int> order, const Clusters& clusters,
-                             FunctionRef<std::set<int>()> updated) {
+/// Whether any of the nodes may wait.
+static bool AnyWaits(const Graph& graph, const std::vector<int>& nodes, const Clusters& clusters) {
   auto waits = [&](int i) { return graph.node(i).def != nullptr && graph.node(i).def->waits; };
-  bool any = std::any_of(order.begin(), order.end(), [&](const int& i) {
+  return std::any_of(nodes.begin(), nodes.end(), [&](const int& i) {
     std::span<const int> members = clusters.Members(i);
     return std::any_of(members.begin(), members.end(), waits);
   });
-  if (!any) return order;
+}
+
+std::vector<int> WaitingForUpdates(const Graph& graph, const std::vector<int>& nodes, const std::unordered_set<int>& after_update,
+                                   const Clusters& clusters, const std::set<int>& unread) {
+  if (after_update.empty() || !AnyWaits(graph, nodes, clusters)) return {};
+  std::vector<char> after(nodes.size(), 0);
+  for (size_t i = 0; i < nodes.size(); ++i) after[i] = after_update.contains(nodes[i]);
+  return WaitingOrder(graph, nodes, clusters).Deferred(after, unread);
+}
+
+std::vector<int> WaitingLast(const Graph& graph, std::vector<int> order, const Clusters& clusters,
+                             FunctionRef<std::set<int>()> updated) {
+  if (!AnyWaits(graph, order, clusters)) return order;
   WaitingOrder waiting(graph, order, clusters);
   waiting.ReadLate(updated());
   return waiting.Make();

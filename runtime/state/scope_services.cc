@@ -6,6 +6,13 @@
 #include "runtime/state/scope_state.h"
 
 namespace weft {
+namespace {
+
+// Compared as counts: a limit of any number of milliseconds, which need not fit as nanoseconds.
+int64_t Milliseconds(std::chrono::nanoseconds time) { return std::chrono::duration_cast<std::chrono::milliseconds>(time).count(); }
+
+}  // namespace
+
 Result<std::filesystem::path> ScopeFiles::Resolve(std::string_view name, Access access) const {
   if (options_.files != nullptr) return options_.files->Resolve(name, access);
   return PermissionDenied("the file '", name, "' cannot be used: the page may use no files");
@@ -21,11 +28,11 @@ Status ScopeWaiter::Wait(std::unique_lock<std::mutex>& lock, std::condition_vari
   RunGate::Waiting waiting(scope_.runs(), Cat(running_ == nullptr ? "a run" : running_->Name(), " waits for ", what), timeout_ms >= 0);
   while (!ready()) {
     if (workers_.Stopped()) return Cancelled(workers_.Reason(), " while it waited for ", what);
-    if (timeout_ms >= 0 && Clock::now() - start >= std::chrono::milliseconds(timeout_ms)) {
+    if (timeout_ms >= 0 && Milliseconds(Clock::now() - start) >= timeout_ms) {
       return Cancelled("waited ", timeout_ms, " ms for ", what);
     }
     const int64_t limit = scope_.options().stall_limit_ms;
-    if (const auto stalled = waiting.Stalled(); limit >= 0 && stalled >= std::chrono::milliseconds(limit)) {
+    if (const auto stalled = waiting.Stalled(); limit >= 0 && Milliseconds(stalled) >= limit) {
       return FailedPrecondition("waits for ", what, ", and no session that runs can bring it about: ", waiting.AllThatWait())
           .WithHint("run the session that does at the same time");
     }

@@ -19,6 +19,42 @@ std::vector<QueueElement> Rows(const std::vector<Tensor>& tensors) {
   return rows;
 }
 
+/// One row for one key.
+Status InsertRow(ElementBarrier& barrier, const String& key, int64_t component, const Services& services) {
+  return barrier.Insert(std::span(&key, 1), component, Rows({Long(component)}), services);
+}
+
+/// Puts one value, of index 0, of a key.
+Status PutPart(StagingMap& map, int64_t key, int64_t components, const std::shared_ptr<MemoryBudget>& budget) {
+  kit::TestWaiter waiter;
+  StagedPart part{Long(key), {0}, {Long(key)}, components};
+  part.room = MemoryCharge(budget);
+  return map.Put(std::move(part), {}, waiter, nullptr);
+}
+
+/// How often `put` succeeds, a thousand times at most, until the budget refuses.
+int PutsUntilRefused(FunctionRef<Status(int)> put) {
+  for (int i = 0; i < 1000; ++i) {
+    const Status status = put(i);
+    if (status.ok()) continue;
+    INFO(ToString(status));
+    CHECK(status.code() == Code::kResourceExhausted);
+    return i;
+  }
+  return 1000;
+}
+
+/// What `from` saves, loaded within `limit` bytes.
+template <class S>
+Status LoadWithin(int64_t limit, const S& from, S& to) {
+  StateWriter writer;
+  REQUIRE(from.Save(writer).ok());
+  const std::string bytes = std::move(writer).Take();
+  const kit::TestFiles files("/");
+  StateReader reader(bytes, files, std::make_shared<MemoryBudget>(limit));
+  return to.Load(reader).status();
+}
+
 /// Puts what `from` saves into `to`; bytes that end too early must be refused, and change nothing.
 template <class S>
 void Restore(const S& from, S& to) {
@@ -172,6 +208,92 @@ TEST_CASE("A barrier is restored with what is ready and what is not", "[barrier]
   REQUIRE(taken.ok());
   CHECK((*taken)[1][0].values<int64_t>()[0] == INT64_MIN);
   CHECK(restored.Take(1, true, services, workers).status().code() == Code::kOutOfRange);
+}
+
+TEST_CASE("What a barrier keeps of keys that lack components counts, and their text", "[barrier][memory]") {
+  constexpr int64_t kLimit = 1'000'000;
+  kit::TestWaiter waiter;
+  kit::TestWorkers workers(1);
+  Services services;
+  services.waiter = &waiter;
+  services.budget = std::make_shared<MemoryBudget>(kLimit);
+  const auto wide = [] { return ElementBarrier(DTypes(100, DType::kInt64), Shapes(100, PartialShape(Shape{}))); };
+  {
+    ElementBarrier barrier = wide(), other = wide();
+    const int many = PutsUntilRefused([&](int i) { return InsertRow(barrier, String(Cat(i)), 0, services); });
+    CHECK(many > 1);
+    CHECK(many < kLimit / static_cast<int64_t>(100 * sizeof(Tensor)) + 1);
+    CHECK(barrier.incomplete_size() == many);
+    CHECK(LoadWithin(kLimit / 2, barrier, other).code() == Code::kResourceExhausted);
+    CHECK(LoadWithin(2 * kLimit, barrier, other).ok());
+    REQUIRE(barrier.Close(true).ok());
+    CHECK(services.budget->used() == 0);
+    barrier.Reset();
+    CHECK(PutsUntilRefused([&](int i) { return InsertRow(barrier, String(Cat(i)), 0, services); }) == many);
+    barrier.Reset();
+    CHECK(services.budget->used() == 0);
+  }
+  ElementBarrier pair(DTypes(2, DType::kInt64), Shapes(2, PartialShape(Shape{})));
+  const auto key = [](int i) { return String(std::string(100'000, static_cast<char>('a' + i))); };
+  CHECK(PutsUntilRefused([&](int i) { return InsertRow(pair, key(i), 0, services); }) == 9);
+  // One text for the key of the entry and for that of the element.
+  for (int i = 0; i < 9; ++i) REQUIRE(InsertRow(pair, key(i), 1, services).ok());
+  CHECK(services.budget->used() > 900'000);
+  CHECK(pair.Take(9, false, services, workers).ok());
+  CHECK(services.budget->used() == 0);
+}
+
+TEST_CASE("A component that finds no memory to complete its element can be given again", "[barrier][memory]") {
+  kit::TestWaiter waiter;
+  Services services;
+  services.waiter = &waiter;
+  services.budget = std::make_shared<MemoryBudget>(100'000);
+  for (const int64_t types : {1, 2}) {
+    ElementBarrier barrier(DTypes(static_cast<size_t>(types), DType::kInt64), Shapes(static_cast<size_t>(types), PartialShape(Shape{})));
+    const String key("key");
+    for (int64_t k = 0; k + 1 < types; ++k) REQUIRE(InsertRow(barrier, key, k, services).ok());
+    // Whichever of its allocations is the one that is refused.
+    for (int64_t left = 0; left < 4096 && barrier.ready_size() == 0; left += 16) {
+      const int64_t taken = services.budget->available() - left;
+      REQUIRE(services.budget->Reserve(taken));
+      const Status status = InsertRow(barrier, key, types - 1, services);
+      services.budget->Release(taken);
+      INFO(left << " " << ToString(status));
+      if (left == 0) CHECK(!status.ok());
+      CHECK((status.ok() || status.code() == Code::kResourceExhausted));
+      CHECK(barrier.ready_size() == (status.ok() ? 1 : 0));
+      CHECK(barrier.incomplete_size() == (status.ok() ? 0 : types - 1));
+    }
+    CHECK(barrier.ready_size() == 1);
+  }
+}
+
+TEST_CASE("What a staging map keeps of its keys counts", "[staging][memory]") {
+  constexpr int64_t kLimit = 1'000'000, kWide = 100;
+  kit::TestWaiter waiter;
+  const auto budget = std::make_shared<MemoryBudget>(kLimit);
+  StagingMap map(false), other(false);
+  const int many = PutsUntilRefused([&](int i) { return PutPart(map, i, kWide, budget); });
+  CHECK(many > 1);
+  CHECK(many < kLimit / (kWide * static_cast<int64_t>(sizeof(Tensor))) + 1);
+  CHECK(map.incomplete_size() == many);
+  CHECK(LoadWithin(kLimit / 2, map, other).code() == Code::kResourceExhausted);
+  CHECK(LoadWithin(2 * kLimit, map, other).ok());
+  map.Clear();
+  CHECK(budget->used() == 0);
+  // Of keys with all their values as well, until those are taken.
+  const auto small = std::make_shared<MemoryBudget>(kLimit / 10);
+  CHECK(PutsUntilRefused([&](int i) { return PutPart(map, i, 1, small); }) < 1000);
+  map.Clear();
+  CHECK(small->used() == 0);
+  REQUIRE(PutPart(map, 1, 2, budget).ok());
+  StagedPart rest{Long(1), {1}, {Long(2)}, 2};
+  rest.room = MemoryCharge(budget);
+  REQUIRE(map.Put(std::move(rest), {}, waiter, nullptr).ok());
+  CHECK(map.size() == 1);
+  CHECK(budget->used() >= static_cast<int64_t>(2 * sizeof(Tensor)));
+  REQUIRE(map.Take(1, std::vector<int32_t>{0, 1}, DTypes(2, DType::kInt64), false, waiter).ok());
+  CHECK(budget->used() == 0);
 }
 
 TEST_CASE("A barrier takes no more keys once the run is to end, and has those before", "[barrier]") {

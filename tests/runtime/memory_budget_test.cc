@@ -234,6 +234,34 @@ TEST_CASE("Rows of a queue count for as long as they are in it", "[memory]") {
   RunOk(*put);
 }
 
+TEST_CASE("Keys of a staging map count with the places of values that are yet to come", "[memory]") {
+  constexpr int kValues = 1000;
+  std::string types = "DT_FLOAT";
+  for (int i = 1; i < kValues; ++i) types += ",DT_FLOAT";
+  TestPage page({Block("key", "Placeholder", {}, "dtype_ = DT_INT64;shape_ = [];"), Block("v", "Const", {{"value", Scalar(1)}}),
+                 Block("put", "MapStage", {{"key", "key.output"}, {"indices", Ints({0})}, {"values", "[\"v.output\"]"}},
+                       Cat("dtypes_ = {", types, "};shared_name_ = map;")),
+                 Block("clear", "MapClear", {}, "dtypes_ = {DT_FLOAT};shared_name_ = map;")},
+                {.threads = 1, .memory_limit = 16 * kMiB});
+  const auto put = page.Open({}, {"put"}), clear = page.Open({}, {"clear"});
+  const auto put_keys = [&] {
+    Status status;
+    int64_t key = 0;
+    for (; status.ok() && key < 1000; ++key) {
+      REQUIRE(page.Feed(*put, "key.output", Tensor::Scalar<int64_t>(key)).ok());
+      status = put->Run();
+    }
+    INFO(ToString(status));
+    CHECK(status.code() == Code::kResourceExhausted);
+    CHECK(status.place().block == "put");
+    return key;
+  };
+  const int64_t keys = put_keys();
+  CHECK(keys <= 16 * kMiB / (kValues * static_cast<int64_t>(sizeof(Tensor))) + 1);
+  RunOk(*clear);
+  CHECK(put_keys() > keys / 2);
+}
+
 TEST_CASE("The runs of sorted segments count", "[memory]") {
   const auto number = [](double value) { return Literal("DT_INT32", {}, {value}); };
   TestPage page({Block("ids", "Range", {{"start", number(0)}, {"limit", number(1e6)}, {"delta", number(1)}}),

@@ -107,6 +107,23 @@ TEST_CASE("An if in a loop has the gradient of the way that was taken, also wher
   for (int n : {1, 2, 0, 5}) CheckGradient(page, "v_x.output", {0.5, -1.25}, n);
 }
 
+TEST_CASE("The gradient of a loop variable that becomes a variable of the page is that of the last iteration", "[loops][gradients]") {
+  std::vector<std::string> blocks = {Fed("n", "DT_INT32"), Fed("x"), Variable("k", Literal("DT_DOUBLE", {2}, {0.25, -3}))};
+  AddCounter(blocks, "i", "n.output");
+  AddVariable(blocks, "v", "x.output", "k.ref");
+  blocks.push_back(Block("y", "Square", {{"x", "v_x.output"}}));
+  blocks.push_back(Block("g", "AddSymbolicGradients", {{"outputs", "[\"y.y\"]"}, {"inputs", Pair("x.output", "k.ref")}}));
+  const TestPage page(blocks);
+  for (int n : {0, 1, 3}) {
+    CheckGradient(page, "y.y", {0.5, -1.25}, n);
+    auto session = page.Open({"g.grad_outputs[1]"});
+    REQUIRE(page.Feed(*session, "n.output", Tensor::Scalar<int32_t>(n)).ok());
+    REQUIRE(page.Feed(*session, "x.output", Tensor::Of<double>({0.5, -1.25})).ok());
+    RunOk(*session);
+    CHECK(Get<double>(*session, "g.grad_outputs[1]") == (n == 0 ? std::vector<double>{0, 0} : std::vector<double>{0.5, -6}));
+  }
+}
+
 TEST_CASE("Gradients pass loops in loops, with TensorArrays", "[loops][gradients]") {
   // Row i of the array is the sine of x, taken i times; then they are multiplied by x.
   std::vector<std::string> blocks = {Fed("n", "DT_INT32"), Fed("x")};

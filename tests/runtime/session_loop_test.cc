@@ -52,6 +52,34 @@ TEST_CASE("What a loop's last iteration leaves out keeps what it had", "[loops]"
   }
 }
 
+TEST_CASE("A loop variable may become a constant, or a variable, in each iteration", "[loops]") {
+  for (const std::string& next : {std::string("c.output"), std::string("v.ref"), Int(7)}) {
+    for (const bool enters_first : {true, false}) {
+      std::vector<std::string> blocks = {Block("n", "Placeholder", {}, "dtype_ = DT_INT32;shape_ = [];"), Block("c", "Const", {{"value", Int(7)}}),
+                                         Variable("v", Int(7))};
+      AddCounter(blocks, "i", "n.output");
+      AddVariable(blocks, "x", Int(25), next);
+      for (std::string& block : blocks) {
+        if (!enters_first && block.find("\"x_m\", \"block\"") != std::string::npos) {
+          block = Block("x_m", "Merge", {{"inputs", Pair("x_n.output", "x_e.output")}});
+        }
+      }
+      for (Keep keep : kKeeps) {
+        TestPage page(blocks);
+        for (const char* fetched : {"x_x.output", "x_m.output"}) {  // no wire leads from the condition to the Merge
+          auto session = page.Open({fetched}, {}, keep);
+          for (int n : {0, 1, 3, 0}) {
+            INFO(next << ", " << enters_first << ", " << fetched << ", " << n << " iterations");
+            REQUIRE(page.Feed(*session, "n.output", Tensor::Scalar<int32_t>(n)).ok());
+            RunOk(*session);
+            CHECK(IntsOf(*session, fetched) == std::vector<int32_t>{n == 0 ? 25 : 7});
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("Values of a loop may change their shapes", "[loops]") {
   std::vector<std::string> blocks;
   AddCounter(blocks, "i", Int(5));

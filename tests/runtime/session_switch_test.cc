@@ -111,6 +111,52 @@ TEST_CASE("A Merge whose output is fetched keeps the way it came", "[session-api
   }
 }
 
+/// y = (p ? (q ? 3 w^2 : 3) * w : 3) + w^2 at w = 2, of which the ways read w itself; and its gradient by w.
+std::vector<std::string> WaysThatReadAWeight(bool ifs_first) {
+  std::vector<std::string> blocks = {
+      Block("p", "Placeholder", {}, "dtype_ = DT_BOOL;shape_ = [];"), Block("q", "Placeholder", {}, "dtype_ = DT_BOOL;shape_ = [];"),
+      Block("s", "Switch", {{"data", Scalar(3)}, {"pred", "p.output"}}),
+      Block("inner", "Switch", {{"data", "s.output_true"}, {"pred", "q.output"}})};
+  blocks.insert(ifs_first ? blocks.end() : blocks.begin(), Variable("w", Scalar(2)));
+  blocks.insert(blocks.end(),
+                {Block("square", "Square", {{"x", "w.ref"}}),
+                 Block("most", "Multiply", {{"x", "inner.output_true"}, {"y", "square.y"}}),
+                 Block("m_inner", "Merge", {{"inputs", "[\"most.z\", \"inner.output_false\"]"}}),
+                 Block("more", "Multiply", {{"x", "m_inner.output"}, {"y", "w.ref"}}),
+                 Block("m", "Merge", {{"inputs", "[\"more.z\", \"s.output_false\"]"}}),
+                 Block("sum", "AddV2", {{"x", "m.output"}, {"y", "square.y"}}),
+                 Block("g", "AddSymbolicGradients", {{"outputs", "[\"sum.z\"]"}, {"inputs", "[\"w.ref\"]"}}),
+                 Block("in_way", "AddSymbolicGradients", {{"outputs", "[\"m.output\"]"}, {"inputs", "[\"w.ref\"]"}}),
+                 Block("u", "ApplyGradientDescent", {{"var", "w.ref"}, {"alpha", Scalar(0.25)}, {"delta", "g.grad_outputs[0]"}})});
+  return blocks;
+}
+
+TEST_CASE("A gradient from a way that was not taken counts as zero beside others, and is none alone", "[session-api][gradients]") {
+  for (const bool ifs_first : {false, true}) {
+    TestPage page(WaysThatReadAWeight(ifs_first));
+    const auto gradient = [&](std::string_view of, bool p, bool q) {
+      auto session = page.Open({std::string(of)}, {}, Keep::kAsked);
+      REQUIRE(page.Feed(*session, "p.output", Tensor::Scalar(p)).ok());
+      REQUIRE(page.Feed(*session, "q.output", Tensor::Scalar(q)).ok());
+      const Status status = session->Run();
+      INFO(ifs_first << ", " << p << q << ": " << ToString(status));
+      CHECK((status.ok() || status.message().find("no value in this run") != std::string::npos));
+      return status.ok() ? Get(*session, of) : Floats{};
+    };
+    for (const bool q : {false, true}) CHECK(gradient("g.grad_outputs[0]", false, q) == Floats{4});
+    CHECK(gradient("g.grad_outputs[0]", true, false) == Floats{3 + 4});
+    CHECK(gradient("g.grad_outputs[0]", true, true) == Floats{9 * 4 + 4});
+    CHECK(gradient("in_way.grad_outputs[0]", true, true) == Floats{9 * 4});
+    CHECK(gradient("in_way.grad_outputs[0]", true, false) == Floats{3});
+    CHECK(gradient("in_way.grad_outputs[0]", false, true).empty());
+    auto training = page.Open({}, {"u"});
+    REQUIRE(page.Feed(*training, "p.output", Tensor::Scalar(false)).ok());
+    REQUIRE(page.Feed(*training, "q.output", Tensor::Scalar(false)).ok());
+    for (int step = 0; step < 3; ++step) RunOk(*training);
+    CHECK(page.Var("w") == Floats{0.25});  // 2 halved three times
+  }
+}
+
 TEST_CASE("A fed side of a Switch is live whichever way the data goes; updates on a dead way are left out", "[session-api]") {
   auto blocks = TwoWays("[2]");
   blocks.push_back(Variable("v", Vector({0, 0})));

@@ -317,6 +317,35 @@ TEST_CASE("Snapshots are taken between runs of a page that runs on, with every v
   CHECK(host.EndedAtLast().ok());
 }
 
+TEST_CASE("A run that waits for more of a queue is saved as if it had not begun, with what it has so far, beyond the capacity, too", "[snapshot]") {
+  for (const char* kind : {"FIFOQueue", "RandomShuffleQueue"}) {
+    INFO(kind);
+    Folder folder;
+    const std::vector<std::string> blocks = {
+        Block("q", kind, {}, "component_types_ = {DT_FLOAT};shapes_ = {[]};capacity_ = 2;"), Variable("n", Scalar(0)),
+        Block("next", "AssignAdd", {{"ref", "n.ref"}, {"value", Scalar(1)}}),
+        Block("put", "QueueEnqueue", {{"handle", "q.handle"}, {"components", "[\"next.output_ref\"]"}}),
+        Block("take", "QueueDequeueMany", {{"handle", "q.handle"}, {"n", Ints({1000})}}, "component_types_ = {DT_FLOAT};"),
+        Block("five", "QueueDequeueMany", {{"handle", "q.handle"}, {"n", Ints({5})}}, "component_types_ = {DT_FLOAT};")};
+    ScopeOptions patient;
+    patient.stall_limit_ms = -1;
+    TestPage page(blocks, {.threads = 2, .memory_limit = 0}, patient);
+    Driven taker(page, {"take.components[0]"}, {});
+    taker.Start(1);
+    auto put = page.Open({}, {"put"});
+    for (int i = 0; i < 5; ++i) RunOk(*put);
+    Save(page, folder.file());
+    taker.runner->Stop();
+    TestPage copy(blocks);
+    RestoreOk(copy, folder.file());
+    auto five = copy.Open({"five.components[0]"});
+    RunOk(*five);
+    Floats got = test::Get(*five, "five.components[0]");
+    std::ranges::sort(got);
+    CHECK(got == Floats{1, 2, 3, 4, 5});
+  }
+}
+
 TEST_CASE("A paused run can be saved, as if it had not begun, but nothing is restored under it", "[snapshot]") {
   Folder folder;
   TestPage page(CountingPage());

@@ -1,5 +1,6 @@
 // Blocks that wait for others: how soon they end, what they cost, and what is said where nobody can end the wait.
 #include <ctime>
+#include <limits>
 
 #include "tests/kit/sanitized.h"
 #include "tests/runtime/session_kit.h"
@@ -122,6 +123,23 @@ TEST_CASE("Blocks that wait end within 10 ms of a cancel or deadline, and work l
   }
 }
 
+TEST_CASE("The longest time limits that can be written do not pass at once", "[waiting]") {
+  constexpr int64_t kLongest = std::numeric_limits<int64_t>::max();
+  const TestPage page({Block("q", "FIFOQueue", {}, "component_types_ = {DT_FLOAT};"),
+                       Block("wait", "QueueDequeue", {{"handle", "q.handle"}}, Cat("component_types_ = {DT_FLOAT};timeout_ms_ = ", kLongest, ";")),
+                       Block("put", "QueueEnqueue", {{"handle", "q.handle"}, {"components", Cat("[", Scalar(7), "]")}})},
+                      {.threads = 2, .memory_limit = 0}, StallAfter(kLongest));
+  const auto waiting = page.Open({"wait.components[0]"});
+  Status ended;
+  std::thread other([&] { ended = waiting->Run(); });
+  std::this_thread::sleep_for(milliseconds(20));
+  RunOk(*page.Open({}, {"put"}));
+  other.join();
+  INFO(ToString(ended));
+  REQUIRE(ended.ok());
+  CHECK(Get(*waiting, "wait.components[0]") == Floats{7});
+}
+
 // ---- within one run ------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("What waits for room lets the blocks go on that come later in the run", "[waiting]") {
@@ -184,6 +202,61 @@ TEST_CASE("Of blocks that wait those go first whose wait nothing in the run can 
     TestPage page(blocks, {.threads = 2, .memory_limit = 0}, StallAfter(0));
     RunOk(*page.Open({}, {"start"}));
     RunOk(*page.Open({fetched, "second.values[0]"}, {"fill"}));
+  }
+}
+
+TEST_CASE("A wait for what an update brings comes after the update", "[waiting]") {
+  const std::string queue = "component_types_ = {DT_FLOAT};shapes_ = [];", type = "component_types_ = {DT_FLOAT};";
+  auto put = [](const char* id, const char* into, const char* what) {
+    return Block(id, "QueueEnqueue", {{"handle", into}, {"components", Cat("[\"", what, "\"]")}});
+  };
+  auto take = [&](const char* id, const char* from) { return Block(id, "QueueDequeue", {{"handle", from}}, type); };
+  const std::vector<std::string> blocks = {
+      Variable("v", Scalar(1)), Variable("step", Long(0)), Block("q", "FIFOQueue", {}, queue), Block("other", "FIFOQueue", {}, queue),
+      take("second", "other.handle"), take("first", "q.handle"), put("hand_on", "other.handle", "first.components[0]"),
+      Block("less_old", "Subtract", {{"x", "first.components[0]"}, {"y", "v.ref"}}),
+      Block("with_new", "Add", {{"x", "first.components[0]"}, {"y", "up.output_ref"}}),
+      Block("up", "AssignAdd", {{"ref", "v.ref"}, {"value", Scalar(1)}}), put("fill", "q.handle", "up.output_ref"),
+      Block("unstage", "Unstage", {}, "shared_name_ = a;dtypes_ = {DT_FLOAT};"),
+      Block("stage", "Stage", {{"values", "[\"up.output_ref\"]"}}, "shared_name_ = a;"),
+      Block("sums", "ConditionalAccumulator", {}, "dtype_ = DT_FLOAT;shape_ = [];"),
+      Block("mean", "AccumulatorTakeGradient", {{"handle", "sums.handle"}, {"num_required", Literal("DT_INT32", {}, {1})}},
+            "dtype_ = DT_FLOAT;"),
+      Block("next_step", "AssignAdd", {{"ref", "step.ref"}, {"value", Long(1)}}),
+      Block("apply", "AccumulatorApplyGradient",
+            {{"handle", "sums.handle"}, {"local_step", "next_step.output_ref"}, {"gradient", Scalar(2)}})};
+  const auto open = [&] { return TestPage(blocks, {.threads = 2, .memory_limit = 0}, StallAfter(0)); };
+  {
+    const TestPage page = open();
+    auto session = page.Open({"second.components[0]", "less_old.z", "with_new.z"}, {"fill", "hand_on"}, Keep::kAsked);
+    for (float run = 1; run <= 3; ++run) {
+      RunOk(*session);
+      CHECK(Get(*session, "second.components[0]") == Floats{run + 1});
+      CHECK(Get(*session, "less_old.z") == Floats{1});  // reads of the variable are of the value before the run
+      CHECK(Get(*session, "with_new.z") == Floats{2 * (run + 1)});
+    }
+  }
+  const TestPage page = open();
+  auto staged = page.Open({"unstage.values[0]"}, {"stage"});
+  RunOk(*staged);
+  CHECK(Get(*staged, "unstage.values[0]") == Floats{2});
+  auto mean = page.Open({"mean.average"}, {"apply"});
+  RunOk(*mean);
+  CHECK(Get(*mean, "mean.average") == Floats{2});
+}
+
+TEST_CASE("An update of what a run waited for, and what it brings to later runs, come after the wait", "[waiting]") {
+  TestPage page({Variable("v", Scalar(1)), Block("q", "FIFOQueue", {}, "component_types_ = {DT_FLOAT};shapes_ = [];"),
+                 Block("take", "QueueDequeue", {{"handle", "q.handle"}}, "component_types_ = {DT_FLOAT};"),
+                 Block("up", "AssignAdd", {{"ref", "v.ref"}, {"value", "take.components[0]"}}),
+                 Block("put", "QueueEnqueue", {{"handle", "q.handle"}, {"components", "[\"up.output_ref\"]"}}),
+                 Block("start", "QueueEnqueue", {{"handle", "q.handle"}, {"components", Cat("[", Scalar(1), "]")}})},
+                {.threads = 2, .memory_limit = 0}, StallAfter(0));
+  RunOk(*page.Open({}, {"start"}));
+  auto session = page.Open({"take.components[0]"}, {"put"});
+  for (float expected : {1.0f, 2.0f, 4.0f}) {
+    RunOk(*session);
+    CHECK(Get(*session, "take.components[0]") == Floats{expected});
   }
 }
 
