@@ -21,7 +21,7 @@ void ExecutorView::Begin(ResultSet& set, const LoopFrames* frames) {
 
 void ExecutorView::End() {
   set_ = nullptr;
-  current_ = nullptr;
+  SetCurrent(nullptr);
 }
 
 void ExecutorView::BeginStep(size_t step) {
@@ -35,9 +35,10 @@ void ExecutorView::EndStep(size_t step, bool dead) {
 }
 
 int ExecutorView::current() const {
-  if (current_ == nullptr) return -1;
+  const CurrentStep* const current = current_.load(std::memory_order_relaxed);  // once: the run may end meanwhile
+  if (current == nullptr) return -1;
   const std::vector<Step>& steps = planned_->plan.steps;
-  const size_t step = *current_;
+  const size_t step = *current;
   return step < steps.size() ? steps[step].node : -1;
 }
 

@@ -9,6 +9,20 @@
 
 namespace weft {
 
+/// The step that a thread runs, which others may look at. (No step needs more than the store of a plain number.)
+class CurrentStep {
+ public:
+  operator size_t() const { return step_.load(std::memory_order_relaxed); }
+  CurrentStep& operator=(size_t step) {
+    step_.store(step, std::memory_order_relaxed);
+    return *this;
+  }
+  void operator++() { *this = *this + 1; }
+
+ private:
+  std::atomic<size_t> step_{0};
+};
+
 /// Its own functions are for the thread that runs; those of RunView are called between its steps.
 class ExecutorView final : public RunView {
  public:
@@ -24,9 +38,8 @@ class ExecutorView final : public RunView {
   /// Before a step, and after it. A step that a Switch left out has no values.
   void BeginStep(size_t step);
   void EndStep(size_t step, bool dead);
-  /// The step that runs, on any thread; kNoStep outside of steps.
-  static constexpr size_t kNoStep = SIZE_MAX;
-  void SetCurrent(const size_t* step) { current_ = step; }
+  /// For current(): the step that runs; null outside of a run.
+  void SetCurrent(const CurrentStep* step) { current_.store(step, std::memory_order_relaxed); }
   /// Whether a value was given memory of its own in this run: what is forwarded without a step is then not where the plan says.
   bool replaced() const { return replaced_ == run_; }
 
@@ -57,7 +70,7 @@ class ExecutorView final : public RunView {
   ResultSet* set_ = nullptr;  // null before the run has begun
   const LoopFrames* frames_ = nullptr;
   uint64_t run_ = 0;
-  const size_t* current_ = nullptr;
+  std::atomic<const CurrentStep*> current_{nullptr};
   size_t done_ = 0;        // steps before this one have run, in plans without loops
   int ended_ = -1;         // the step that just ended, or -1
   uint64_t replaced_ = 0;  // the last run in which a value got memory of its own

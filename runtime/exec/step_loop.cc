@@ -111,20 +111,21 @@ Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
   Halts halts{.turn = std::min(count, parts_.variables.turn_step()), .tap = taps != nullptr ? taps_->Begin() : count};
   size_t until = halts.first();
   for (;;) {
-    if (step_ >= until) [[unlikely]] {
+    const size_t step = step_;
+    if (step >= until) [[unlikely]] {
       WEFT_RETURN_IF_ERROR(Halt(set, taps, halts));
-      if (step_ >= count) return FinishWaits();
+      if (step >= count) return FinishWaits();
       until = halts.first();
     }
     if (cancelled.load(std::memory_order_relaxed)) return Stopped();
-    if (many && step_ + kPrefetchDistance < count) PrefetchValues(set, step_ + kPrefetchDistance);
-    const Record& record = records[step_];
+    if (many && step + kPrefetchDistance < count) PrefetchValues(set, step + kPrefetchDistance);
+    const Record& record = records[step];
     const bool plain = !observed && (wants == nullptr || wants->load(std::memory_order_relaxed) == 0);
     if (plain && record.run != nullptr) {
       PointAt(record);
       WEFT_RETURN_IF_ERROR(record.run(record.parameters, ctx_));
       ++step_;
-    } else if (BeginsFused(step_, options)) {
+    } else if (BeginsFused(step, options)) {
       WEFT_RETURN_IF_ERROR(RunFused(set));
       ++step_;
     } else if (plain) {

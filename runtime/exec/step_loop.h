@@ -116,7 +116,7 @@ class StepLoop : private RunningStep {
   const bool has_strings_;                 // among the values of the plan
   std::vector<ResourceHandle> resources_;  // by step: what its block has bound, or null
   std::vector<Tensor> emitted_;            // by output value of the step that runs
-  size_t step_ = 0;                        // the one that runs
+  CurrentStep step_;                       // the one that runs
   RunContext ctx_;
   std::optional<StepTaps> taps_;           // once an observer wants values
 };

@@ -1,18 +1,17 @@
 // Runs in shards, on ranks that are threads.
 #include <catch2/catch.hpp>
 
-#include <algorithm>
+#include <unistd.h>
+
 #include <array>
+#include <atomic>
 #include <cstdlib>
-#include <functional>
+#include <filesystem>
 #include <new>
 #include <thread>
 
 #include "tests/runtime/page_test.h"
-#include "tests/runtime/session_kit.h"
-#include "tests/runtime/thread_ranks.h"
-#include "weft/host/session_choice.h"
-#include "weft/host/sharded_run.h"
+#include "tests/runtime/shard_kit.h"
 
 namespace weft::test {
 namespace {
@@ -27,50 +26,29 @@ std::vector<std::string> SummedBlocks() {
           Block("run", "ClientSession", {{"fetch_outputs", "[\"loss.output\"]"}, {"run_outputs", "[\"train.operation\"]"}})};
 }
 
-Tensor Rows(const std::vector<float>& values) {
-  Tensor tensor = Tensor::Allocate(DType::kFloat, Shape{static_cast<int64_t>(values.size())}).value();
-  std::ranges::copy(values, tensor.values<float>().begin());
-  return tensor;
+const ShardingOptions kFourShards{.shards = 4};
+
+/// The batch, in either order of its two parts.
+void FeedBatch(Rank& rank, bool turned) {
+  for (const char* name : turned ? std::array{"y.output", "x.output"} : std::array{"x.output", "y.output"}) {
+    rank.Feed(name, *name == 'x' ? Floats{1, 2, 3, 4} : Floats{1, 1, 2, 2});
+  }
 }
 
-/// A rank with its own copy of the page. (Catch's checks are for one thread: `status` is for them.)
-struct Rank {
-  explicit Rank(std::shared_ptr<Collectives> with) : collectives(std::move(with)), page(SummedBlocks()) {}
-
-  void Open() {
-    auto opened = ShardedRun::Open(page.scope(), ChooseSession(page.graph(), {}).value(), {.shards = 4, .feeds_later = true}, collectives);
-    status = opened.status();
-    if (opened.ok()) run = std::move(*opened);
+/// A rank alone that has its batch.
+struct FedRank : Rank {
+  explicit FedRank(const std::shared_ptr<Collectives>& with = std::make_shared<LocalCollectives>()) : Rank(SummedBlocks(), with) {
+    Open(kFourShards);
+    FeedBatch(*this, false);
+    REQUIRE(ToString(status) == ToString(Status()));
   }
-  void Feed(bool turned) {
-    for (const char* name : turned ? std::array{"y.output", "x.output"} : std::array{"x.output", "y.output"}) {
-      if (status.ok()) status = run->Feed(name, Rows(*name == 'x' ? Floats{1, 2, 3, 4} : Floats{1, 1, 2, 2}));
-    }
-  }
-  void Steps(int count) {
-    for (int i = 0; i < count && status.ok(); ++i) status = run->Step(true);
-  }
-
-  const std::shared_ptr<Collectives> collectives;
-  TestPage page;
-  std::unique_ptr<ShardedRun> run;
-  Status status;
 };
 
 /// Two ranks whose runs are open.
-struct Job {
-  Job() {
-    OnBoth([](Rank& rank) { rank.Open(); });
+struct OpenJob : Job {
+  OpenJob() : Job(SummedBlocks(), kFourShards) {
     for (const Rank& rank : ranks) REQUIRE(ToString(rank.status) == ToString(Status()));
   }
-  void OnBoth(const std::function<void(Rank&)>& work) {
-    std::thread other([&] { work(ranks[1]); });
-    work(ranks[0]);
-    other.join();
-  }
-
-  Boxes boxes{2};
-  Rank ranks[2] = {Rank(std::make_shared<ThreadRank>(boxes, 0)), Rank(std::make_shared<ThreadRank>(boxes, 1))};
 };
 
 /// The folder for temporary files of this process, until it is gone.
@@ -100,9 +78,9 @@ class NoMemoryRank final : public Collectives {
 }  // namespace
 
 TEST_CASE("ranks may be fed in different orders", "[ranks]") {
-  Job job;
+  OpenJob job;
   job.OnBoth([](Rank& rank) {
-    rank.Feed(rank.collectives->rank() == 1);
+    FeedBatch(rank, rank.collectives->rank() == 1);
     rank.Steps(2);
   });
   for (const Rank& rank : job.ranks) CHECK(ToString(rank.status) == ToString(Status()));
@@ -111,10 +89,7 @@ TEST_CASE("ranks may be fed in different orders", "[ranks]") {
 
 TEST_CASE("a first step that ends by an exception has not failed on all ranks", "[ranks]") {
   const auto collectives = std::make_shared<NoMemoryRank>();
-  Rank rank(collectives);
-  rank.Open();
-  rank.Feed(false);
-  REQUIRE(rank.status.ok());
+  const FedRank rank(collectives);
   collectives->ended = true;
   CHECK_THROWS_AS(rank.run->Step(true), std::bad_alloc);
   CHECK_FALSE(rank.run->all_failed());
@@ -123,13 +98,11 @@ TEST_CASE("a first step that ends by an exception has not failed on all ranks", 
 TEST_CASE("a snapshot that one rank cannot take changes the state of none", "[ranks]") {
   const TempFolder folder;
   const std::string path = folder.path() / "snapshot.weft";
-  Rank alone(std::make_shared<LocalCollectives>());
-  alone.Open();
-  alone.Feed(false);
+  FedRank alone;
   alone.Steps(3);
   REQUIRE(ToString(alone.status) == ToString(Status()));
   REQUIRE(alone.run->SaveSnapshot(path).ok());
-  Job job;
+  OpenJob job;
   const auto load = [&](Rank& rank) {
     Diagnostics problems;
     rank.status = rank.run->LoadSnapshot(path, problems);
@@ -151,6 +124,60 @@ TEST_CASE("a snapshot that one rank cannot take changes the state of none", "[ra
     CHECK(rank.run->steps() == 3);
     CHECK(rank.page.Var("w") == alone.page.Var("w"));
   }
+}
+
+TEST_CASE("a rank's copy of a snapshot is in nobody's way", "[ranks]") {
+  const TempFolder folder, temporary;
+  const std::string path = folder.path() / "snapshot.weft";
+  FedRank alone;
+  alone.Steps(1);
+  REQUIRE(alone.run->SaveSnapshot(path).ok());
+  // What another process of this number, in a container that shares the folder, may have there.
+  std::filesystem::create_directory(temporary.path() / Cat("weft-", getpid(), "-restored"));
+  OpenJob job;
+  {
+    const TemporaryFilesIn shared(temporary.path().c_str());
+    job.OnBoth([&](Rank& rank) {
+      Diagnostics problems;
+      rank.status = rank.run->LoadSnapshot(path, problems);
+    });
+  }
+  for (const Rank& rank : job.ranks) CHECK(ToString(rank.status) == ToString(Status()));
+  const std::filesystem::directory_iterator left(temporary.path());
+  CHECK(std::distance(begin(left), end(left)) == 1);
+}
+
+TEST_CASE("a batch that was refused is refused again, until another is fed", "[ranks]") {
+  FedRank rank;
+  rank.Feed("x.output", {1, 2, 3});
+  rank.Feed("y.output", {1, 2, 3});
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const Status status = rank.run->Step(true);
+    CHECK(status.code() == Code::kInvalidArgument);
+    CHECK_THAT(status.message(), Catch::Contains("3 rows"));
+  }
+  FeedBatch(rank, false);
+  rank.Steps(1);
+  CHECK(ToString(rank.status) == ToString(Status()));
+  CHECK(Values(rank.Result("loss.output")) == Floats{4.25});
+}
+
+// (For the sanitizer of threads.)
+TEST_CASE("another thread may ask what a rank does while it steps", "[ranks]") {
+  FedRank rank;
+  std::atomic<bool> done = false, asked = false;
+  std::string told;
+  std::thread asks([&] {
+    while (!done) {
+      told = rank.run->where();
+      asked = true;
+    }
+  });
+  while (!asked) std::this_thread::yield();
+  rank.Steps(200);
+  done = true;
+  asks.join();
+  CHECK(ToString(rank.status) == ToString(Status()));
 }
 
 }  // namespace weft::test

@@ -1,6 +1,7 @@
 // weft run --shards: a page whose batch is cut into shards, on one process or on those that a launcher of MPI has started.
 #include <chrono>
 #include <iostream>
+#include <optional>
 #include <set>
 
 #include "tools/cli/results_io.h"
@@ -41,6 +42,7 @@ class ShardRun {
   LoadedPage loaded_;
   SessionSpec spec_;
   std::unique_ptr<ShardedRun> run_;
+  std::optional<ShardJob::Watch> watch_;  // ends before the run, also where an exception does
   std::vector<Trend> trends_;
   std::string last_plotted_;
   uint64_t next_report_ = 2;
@@ -88,7 +90,7 @@ Status ShardRun::Open() {
   options.whole = command_.shard.whole;
   options.settings = Settings();
   WEFT_ASSIGN_OR_RETURN(run_, ShardedRun::Open(loaded_.scope, spec_, options, job_.collectives()));
-  job_.Watch(*run_);
+  watch_.emplace(job_, *run_);
   return Restore();
 }
 
@@ -210,7 +212,6 @@ int ShardRun::Run() {
   // Up to the first step all ranks fail together, so that one speaks for all; but for a state that this one alone could not take.
   if (Status status = Open(); !status.ok()) {
     if (run_ != nullptr && !run_->all_failed()) return job_.End(std::move(status), *run_, command_.page.json);
-    if (run_ != nullptr) job_.Unwatch(*run_);
     if (job_.rank() == 0) {
       if (loaded_.diagnostics.has_errors()) cli::Report(loaded_.diagnostics, command_.page.json);
       else cli::Report(Status(status).WithPage(command_.page.page), command_.page.json);

@@ -50,25 +50,24 @@ Result<std::unique_ptr<ShardJob>> ShardJob::Open(const RunCommand& command) {
 
 ShardJob::~ShardJob() { Close(); }
 
-void ShardJob::Watch(ShardedRun& run) {
-  job_->Watch(run);
+ShardJob::Watch::Watch(ShardJob& job, ShardedRun& run) : job_(*job.job_), run_(run) {
+  job_.Watch(run);
   watched = &run;
   if (Interrupt::signal() != 0) run.Cancel();
 }
 
-void ShardJob::Unwatch(ShardedRun& run) {
+ShardJob::Watch::~Watch() {
   watched = nullptr;
-  job_->Unwatch(run);
+  job_.Unwatch(run_);
 }
 
 void ShardJob::Say(std::string_view text) const {
   if (rank() == 0) std::cerr << "weft: " << Visible(text) << "\n";
 }
 
-int ShardJob::End(Status status, ShardedRun& run, bool json) {
+int ShardJob::End(Status status, const ShardedRun& run, bool json) {
   const bool agreed = run.all_failed();
   const std::string where = run.where();
-  Unwatch(run);
   if (status.ok()) {
     Close();
     return kOk;

@@ -27,14 +27,22 @@ class ShardJob {
   std::string Name(int rank) const { return job_->Name(rank); }
   int threads() const { return job_->threads(); }
 
-  /// The run that signals end, and that says what this rank does.
-  void Watch(ShardedRun& run);
-  /// Before it is destroyed.
-  void Unwatch(ShardedRun& run);
+  /// While one lives, signals end the run, which says what this rank does. It lives no longer than the run. One at a time.
+  class Watch {
+   public:
+    Watch(ShardJob& job, ShardedRun& run);
+    ~Watch();
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+   private:
+    Job& job_;
+    ShardedRun& run_;
+  };
   /// A line on standard error, of rank 0.
   void Say(std::string_view text) const;
   /// The job's end after its steps, or after a failure of this rank, which ends all. Gives the exit status.
-  int End(Status status, ShardedRun& run, bool json);
+  int End(Status status, const ShardedRun& run, bool json);
   /// Leaves the job together with the others.
   void Close() { job_->Close(); }
 

@@ -46,7 +46,7 @@ void ShardFeeds::TakeFirst() {
   std::ranges::sort(spec_.feeds, {}, [](const SessionSpec::Feed& feed) { return std::pair(feed.value.node, feed.value.output); });
   fed_.emplace();
   for (const SessionSpec::Feed& feed : spec_.feeds) fed_->push_back({feed.value, feed.tensor.shape()});
-  anew_.assign(spec_.feeds.size(), 0);
+  anew_.assign(spec_.feeds.size(), 1);
 }
 
 void ShardFeeds::NoteCut(const ShardParts& divided) {

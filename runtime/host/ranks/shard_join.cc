@@ -22,6 +22,11 @@ Status DivideRows(Tensor& rows, int shards) {
 
 // ---- how -------------------------------------------------------------------------------------------------------------------------------
 
+void ShardJoin::Forget() {
+  join_.reset();
+  joined_.assign(divided_.values.size(), {});
+}
+
 void ShardJoin::Learn(const ShardPlans& plans) {
   if (made()) return;  // as they are
   for (size_t v = 0; v < joined_.size(); ++v) {
@@ -50,6 +55,7 @@ Status ShardJoin::Make(const Session& shard, const std::shared_ptr<MemoryBudget>
   for (size_t v = 0; v < joined_.size(); ++v) {
     WEFT_ASSIGN_OR_RETURN(const ResultValue value, shard.Get(divided_.values[v].value));
     joined_[v].way = WayOf(v, value.tensor);
+    joined_[v].rank = value.tensor.shape().rank();
     if (joined_[v].way != Way::kAdd) continue;
     joined_[v].index = values.size();
     values.push_back({divided_.values[v].name, value.tensor.dtype(), value.tensor.shape(), options_.sum ? JoinKind::kSum : JoinKind::kMean});
@@ -83,6 +89,12 @@ void ShardJoin::Begin() {
 Status ShardJoin::Take(size_t value, int shard, const Tensor& tensor) {
   Joined& joined = joined_[value];
   if (joined.way == Way::kAdd) return join_->Add(joined.index, shard, tensor);
+  const Shape& shape = tensor.shape();
+  if (shape.rank() == 0 || shape.rank() != joined.rank) {
+    return InvalidArgument("'", divided_.values[value].name, "' of shard ", shard, " needs the rank that it had in the first step, ", joined.rank,
+                           ", found the shape ", shape)
+        .WithHint("its rows are joined: keep them an axis of their own, whatever the batch");
+  }
   joined.of_shards.push_back(tensor);
   return {};
 }

@@ -22,8 +22,8 @@ class ShardJoin {
       : divided_(divided), rows_(rows), options_(options), collectives_(collectives), tree_(tree), cancelled_(cancelled) {}
 
   // How values are joined, in this order, until it is made.
-  /// The division is another: nothing is known.
-  void Forget() { joined_.assign(divided_.values.size(), {}); }
+  /// The division is another: nothing is known, and nothing made.
+  void Forget();
   void Learn(const ShardPlans& plans);
   /// Whether that said it of all values; else the shapes in a run with the rows of two shards do.
   bool KnowsAll() const;
@@ -44,6 +44,8 @@ class ShardJoin {
   /// Waits for all values.
   Status Finish(bool results);
   const Tensor& value(size_t value) const { return joined_[value].value; }
+  /// Whether the next step writes the tensor's memory: that of values that are added, and what blocks hand on of it.
+  bool Writes(const Tensor& tensor) const { return made() && join_->Holds(tensor); }
   /// How many buckets of values were on their way before their shard was done, of how many.
   std::pair<uint64_t, uint64_t> early_buckets() const { return {join_ ? join_->early() : 0, buckets_}; }
 
@@ -52,6 +54,7 @@ class ShardJoin {
   struct Joined {
     Way way = Way::kUnknown;
     size_t index = 0;               // kAdd: in the ValueJoin
+    int rank = 0;                   // in the step that Make saw
     std::vector<Tensor> of_shards;  // kRows: of this rank's
     Tensor value;                   // of all
     std::optional<Shape> of_two;    // for rows of two shards

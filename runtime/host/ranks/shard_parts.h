@@ -17,6 +17,7 @@ struct ShardSource {
   std::string name;
   bool named = false;  // by the host: then it must have rows
   bool whole = false;  // the same for every shard: it has no rows, or the host wants it so
+  bool scalar = false;  // found without rows, and whole for that
   int fed = -1;        // index among the session's feeds; -1: `before` computes it
 };
 
@@ -45,10 +46,11 @@ struct ShardParts {
   bool HasAfter() const { return !after.fetches.empty() || !after.run.empty(); }
 };
 
-/// Before the shards: readers, what comes out of queues, what the host names, and all that they read. In a shard: the gradients that
-/// AddSymbolicGradients offers and other values that depend on a source or draw random numbers, as far as they are fetched or something after
-/// reads them. After: what updates variables, and what depends on that or on gradients. Errors name the block: unsupported for one that updates a
-/// variable which a shard needs in the same run, or keeps a state that shards cannot have each; failed_precondition where nothing is cut.
+/// Before the shards: readers, what comes out of queues and what is put into them, what the host names, and all that they read. In a shard: the
+/// gradients that AddSymbolicGradients offers and other values that depend on a source or draw random numbers, as far as they are fetched or
+/// something after reads them. After: what updates variables, and what depends on that or on gradients, also where it is put into a queue.
+/// Errors name the block: unsupported for one that updates a variable which a shard needs in the same run, that updates or draws before the
+/// shards and would do so again, or that keeps a state which shards cannot have each; failed_precondition where nothing is cut.
 /// `scalars`: sources that turned out to have no rows; fed ones are looked at.
 Result<ShardParts> DivideSession(const Graph& graph, const SessionSpec& spec, const ShardingOptions& options, const std::vector<ValueRef>& scalars);
 

@@ -17,13 +17,16 @@ bool IsRows(const Shape& whole, const Shape& part, int shards);
 /// The sources of a division, for the shards of one rank. For one thread.
 class ShardRows {
  public:
-  /// `divided` outlives it, and may be divided anew between two steps.
+  /// `divided` outlives it.
   ShardRows(const ShardParts& divided, std::shared_ptr<Scope> scope, int shards, ShardBlock own)
       : divided_(divided), scope_(std::move(scope)), shards_(shards), own_(own) {}
 
-  /// Takes the values of a step: those that are fed, and those that `before` (which may be null where all are) has computed. invalid_argument,
-  /// with the block, for rows that the shards do not divide. What is not fed `anew` (by feed) stays cut.
-  Status Take(const SessionSpec& spec, const std::vector<char>& anew, const Session* before);
+  /// The division is another.
+  void Forget();
+  /// Takes the values of a step: those that are fed, and those that were `read` before the shards. invalid_argument, with the block, for rows
+  /// that the shards do not divide, and for rows where there were none, or none where there were some. What is not fed `anew` (by feed) stays
+  /// cut.
+  Status Take(const SessionSpec& spec, const std::vector<char>& anew, const std::vector<SessionSpec::Feed>& read);
   /// By source.
   const std::vector<Tensor>& whole() const { return whole_; }
   /// What a shard of this rank gets of a source.
@@ -34,7 +37,8 @@ class ShardRows {
   bool HasRowsOfASource(const Shape& of_shard) const;
 
  private:
-  Status Check(const ShardSource& source, const Tensor& tensor) const;
+  Result<Tensor> ValueOf(const ShardSource& source, const SessionSpec& spec, const std::vector<SessionSpec::Feed>& read) const;
+  Status Check(size_t source, const Shape& shape) const;
 
   const ShardParts& divided_;
   const std::shared_ptr<Scope> scope_;

@@ -36,12 +36,12 @@ std::string ShardWatch::where() const {
 
 // ---- the sessions ----------------------------------------------------------------------------------------------------------------------
 
-Status ShardSessions::Make(const ShardParts& divided, bool keep_before) {
+Status ShardSessions::Make(const ShardParts& divided) {
   const auto make = [&](std::unique_ptr<Session>& session, bool there, const SessionSpec& spec) {
-    if (session != nullptr) replaced_.push_back(std::move(session));
+    if (session != nullptr) past_.push_back(std::move(session));
     session = there ? std::make_unique<Session>(scope_, spec, Keep::kAsked) : nullptr;
   };
-  if (!keep_before) make(before_, divided.HasBefore(), divided.before);
+  make(before_, divided.HasBefore(), divided.before);
   make(shard_, true, divided.shard);
   make(after_, divided.HasAfter(), divided.after);
   for (Session* session : {before_.get(), shard_.get(), after_.get()}) {
@@ -61,6 +61,10 @@ Status ShardSessions::Run(Session& session, uint64_t step, std::string doing, Sh
   Status status = cancelled_ ? Cancelled("the run was cancelled") : session.Run(run);
   running_ = nullptr;
   return status;
+}
+
+Status ShardSessions::RunOnce(SessionSpec spec, uint64_t step, std::string doing) {
+  return Run(*past_.emplace_back(std::make_unique<Session>(scope_, std::move(spec), Keep::kAsked)), step, std::move(doing));
 }
 
 void ShardSessions::Cancel() {

@@ -43,8 +43,8 @@ class ShardSessions {
  public:
   explicit ShardSessions(std::shared_ptr<Scope> scope) : scope_(std::move(scope)), graph_(scope_->revision()->graph) {}
 
-  /// Sessions for the parts; `keep_before` leaves that before the shards, with its results, as it is. What Session::CheckAsked says.
-  Status Make(const ShardParts& divided, bool keep_before = false);
+  /// Sessions for the parts. What Session::CheckAsked says.
+  Status Make(const ShardParts& divided);
   /// Null where the part is empty.
   Session* before() const { return before_.get(); }
   Session* after() const { return after_.get(); }
@@ -52,6 +52,8 @@ class ShardSessions {
 
   /// One run of a session. cancelled after Cancel; failed_precondition where the page was edited.
   Status Run(Session& session, uint64_t step, std::string doing, ShardWatch::Take take = {});
+  /// The same of a session that runs this once.
+  Status RunOnce(SessionSpec spec, uint64_t step, std::string doing);
   /// What this rank does besides.
   void Announce(uint64_t step, std::string doing) { watch_.Announce(step, std::move(doing), {}); }
   std::string where() const { return watch_.where(); }
@@ -64,7 +66,7 @@ class ShardSessions {
   const std::shared_ptr<Scope> scope_;
   const std::shared_ptr<const Graph> graph_;
   std::unique_ptr<Session> before_, shard_, after_;
-  std::vector<std::unique_ptr<Session>> replaced_;  // which Cancel may have seen
+  std::vector<std::unique_ptr<Session>> past_;  // which Cancel may have seen
   std::atomic<Session*> running_{nullptr};
   ShardWatch watch_;
   std::atomic<bool> cancelled_{false};

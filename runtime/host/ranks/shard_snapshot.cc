@@ -1,8 +1,9 @@
 #include "runtime/host/ranks/shard_snapshot.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 
 #include "runtime/base/failure.h"
@@ -48,28 +49,37 @@ std::filesystem::path PlaceOf(const SnapshotFolder& folder) {
   return error ? folder.path() : place;
 }
 
-/// A file of these bytes in the folder for temporary ones, for this process.
-Result<std::filesystem::path> WriteTemporary(const std::string& bytes) {
+/// A file in a folder of its own among the temporary ones, which go with the object. (Processes that share those may have the same number.)
+class TemporaryFile {
+ public:
+  TemporaryFile() = default;
+  ~TemporaryFile() {
+    std::error_code error;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, error);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  std::filesystem::path path() const { return folder_ / kName; }
+  Status Write(const std::string& bytes);
+
+ private:
+  static constexpr const char* kName = "restored";
+  std::filesystem::path folder_;
+};
+
+Status TemporaryFile::Write(const std::string& bytes) {
   std::error_code error;
-  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  std::string name = (std::filesystem::temp_directory_path(error) / "weft-XXXXXX").string();
   if (error) return OpenError("the folder for temporary files", error.value());
-  const std::string name = Cat("weft-", getpid(), "-restored");
+  if (mkdtemp(name.data()) == nullptr) return OpenError(name, errno);
+  folder_ = name;
   NewFile file;
-  int failed = file.Create(OpenFolder(folder), name);
+  int failed = file.Create(OpenFolder(folder_), kName);
   if (failed == 0) failed = file.Write(bytes.data(), bytes.size());
   if (failed == 0) failed = file.Commit();
-  if (failed != 0) return OpenError((folder / name).string(), failed);
-  return folder / name;
+  return failed == 0 ? Status() : OpenError(path().string(), failed);
 }
-
-/// A file that goes with the object.
-struct Removed {
-  ~Removed() {
-    std::error_code error;
-    std::filesystem::remove(path, error);
-  }
-  const std::filesystem::path path;
-};
 
 }  // namespace
 
@@ -188,9 +198,9 @@ Status ShardSnapshots::ReadAndCheck(const std::string& path, const std::string& 
   };
   try {
     if (collectives_.rank() == 0) return read(path);
-    WEFT_ASSIGN_OR_RETURN(const std::filesystem::path own, WriteTemporary(bytes));
-    const Removed removed{own};
-    return read(own);
+    TemporaryFile own;
+    WEFT_RETURN_IF_ERROR(own.Write(bytes));
+    return read(own.path());
   } catch (const std::bad_alloc&) {
     return NoMemory();  // which the other ranks learn, too
   }

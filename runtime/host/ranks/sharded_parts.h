@@ -35,13 +35,15 @@ class ShardedRun::Parts {
  private:
   Status Agree(const Status& own, std::string_view what);
   Status Divide();
+  Status DivideAnew(const std::vector<SessionSpec::Feed>& read);
   Status DivideByFeeds();
   Status TakeBatch();
-  Status RunBefore();
+  Result<std::vector<SessionSpec::Feed>> RunBefore();
   Status LookAtShapes();
   Status RunShards(bool results);
   Status RunShard(int shard, bool results);
-  Status RunAfter(bool results);
+  Status RunAfter();
+  Status TakeResults();
 
   SessionSpec spec_;  // its feeds change
   ShardParts divided_;

@@ -60,8 +60,7 @@ Status ShardedRun::Parts::Open() {
   if (!options.feeds_later) WEFT_RETURN_IF_ERROR(DivideByFeeds());
   SessionSpec nothing;
   nothing.id = "the start of the variables";
-  Session start(scope, nothing, Keep::kAsked);
-  const Status status = sessions_.Run(start, steps() + 1, "the start of its variables");
+  const Status status = sessions_.RunOnce(nothing, steps() + 1, "the start of its variables");
   WEFT_RETURN_IF_ERROR(AgreeOnStatus(*collectives, CollectiveUser::kControl, status, "for the start of all ranks' variables"));
   if (collectives->size() == 1) return {};
   Status taken;
@@ -77,7 +76,6 @@ Status ShardedRun::Parts::DivideByFeeds() {
   WEFT_RETURN_IF_ERROR(alike);
   const auto divide = [&]() -> Status {
     WEFT_RETURN_IF_ERROR(Divide());
-    WEFT_RETURN_IF_ERROR(CheckSeeds(scope->graph(), divided_, collectives->size()));
     return sessions_.Make(divided_);
   };
   WEFT_RETURN_IF_ERROR(Agree(divide(), "for the sessions of all ranks"));
@@ -96,7 +94,9 @@ Status ShardedRun::Parts::Agree(const Status& own, std::string_view what) {
 Status ShardedRun::Parts::Divide() {
   WEFT_ASSIGN_OR_RETURN(divided_, DivideSession(scope->graph(), spec_, options, scalars_));
   join_.Forget();
-  return {};
+  rows_.Forget();
+  checked_.clear();
+  return CheckSeeds(scope->graph(), divided_, collectives->size());
 }
 
 // ---- a step ----------------------------------------------------------------------------------------------------------------------------
@@ -115,7 +115,8 @@ Status ShardedRun::Parts::Step(bool results) {
   computed_ += Clock::now() - start;
   sessions_.Announce(steps() + 1, "waiting for the other ranks' values");
   WEFT_RETURN_IF_ERROR(join_.Finish(results));
-  WEFT_RETURN_IF_ERROR(RunAfter(results));
+  WEFT_RETURN_IF_ERROR(RunAfter());
+  if (results) WEFT_RETURN_IF_ERROR(TakeResults());
   ++states_->steps;
   ++timed_;
   stepped_ += Clock::now() - start;
@@ -123,8 +124,8 @@ Status ShardedRun::Parts::Step(bool results) {
 }
 
 Status ShardedRun::Parts::TakeBatch() {
-  WEFT_RETURN_IF_ERROR(RunBefore());
-  WEFT_RETURN_IF_ERROR(rows_.Take(spec_, feeds_.anew(), sessions_.before()));
+  WEFT_ASSIGN_OR_RETURN(const std::vector<SessionSpec::Feed> read, RunBefore());
+  WEFT_RETURN_IF_ERROR(rows_.Take(spec_, feeds_.anew(), read));
   feeds_.Used();
   std::vector<Shape> shapes;
   for (const Tensor& whole : rows_.whole()) shapes.push_back(whole.shape());
@@ -135,21 +136,37 @@ Status ShardedRun::Parts::TakeBatch() {
   return {};
 }
 
-// What all ranks compute alike: records, elements of queues, what the host names.
-Status ShardedRun::Parts::RunBefore() {
+// What all ranks compute alike: records, elements of queues, what the host names. Gives the sources that it has read.
+Result<std::vector<SessionSpec::Feed>> ShardedRun::Parts::RunBefore() {
+  std::vector<SessionSpec::Feed> read;
   Session* const before = sessions_.before();
-  if (before == nullptr) return {};
+  if (before == nullptr) return read;
   WEFT_RETURN_IF_ERROR(sessions_.Run(*before, steps() + 1, "before its shards"));
   const size_t known = scalars_.size();
   for (const ShardSource& source : divided_.sources) {
-    if (source.fed >= 0 || source.whole || source.named) continue;
-    WEFT_ASSIGN_OR_RETURN(const ResultValue value, before->Get(source.value));
-    if (value.tensor.shape().rank() == 0) scalars_.push_back(source.value);
+    if (source.fed >= 0) continue;
+    WEFT_ASSIGN_OR_RETURN(ResultValue value, before->Get(source.value));
+    // (Once it is settled how values are joined, ShardRows refuses them.)
+    const bool tells = !join_.made() && !source.whole && !source.named;
+    if (tells && value.tensor.shape().rank() == 0) scalars_.push_back(source.value);
+    read.push_back({source.value, std::move(value.tensor)});
   }
-  if (scalars_.size() == known) return {};
-  // They are the same for all shards, and what only they lead to is not joined. The batch that was read stays.
+  if (scalars_.size() > known) WEFT_RETURN_IF_ERROR(DivideAnew(read));
+  return read;
+}
+
+// Sources without rows are the same for all shards, and what only they lead to is not joined. The batch that was read stays; what has become a
+// part of what is run before the shards has not been run for it yet.
+Status ShardedRun::Parts::DivideAnew(const std::vector<SessionSpec::Feed>& read) {
+  const std::vector<int> ran = divided_.before.run;
   WEFT_RETURN_IF_ERROR(Divide());
-  return sessions_.Make(divided_, /*keep_before=*/true);
+  WEFT_RETURN_IF_ERROR(sessions_.Make(divided_));
+  SessionSpec rest = divided_.before;
+  rest.fetches.clear();
+  std::erase_if(rest.run, [&](int node) { return std::ranges::find(ran, node) != ran.end(); });
+  if (rest.run.empty()) return {};
+  rest.feeds.insert(rest.feeds.end(), read.begin(), read.end());
+  return sessions_.RunOnce(std::move(rest), steps() + 1, "before its shards");
 }
 
 // Where only a run tells shapes, one with the rows of two shards does. What it draws is drawn again.
@@ -159,8 +176,10 @@ Status ShardedRun::Parts::LookAtShapes() {
   WEFT_RETURN_IF_ERROR(turn.Begin());
   Session& shard = sessions_.shard();
   for (size_t s = 0; s < divided_.sources.size(); ++s) {
-    if (divided_.sources[s].whole) continue;
-    WEFT_ASSIGN_OR_RETURN(Tensor rows, rows_.Cut(s, 0, 2));
+    Tensor rows = rows_.whole()[s];
+    if (!divided_.sources[s].whole) {
+      WEFT_ASSIGN_OR_RETURN(rows, rows_.Cut(s, 0, 2));
+    }
     WEFT_RETURN_IF_ERROR(shard.Feed(divided_.sources[s].value, std::move(rows)));
   }
   // (A page that takes no other number of rows than a shard's is a page all the same.)
@@ -211,25 +230,32 @@ Status ShardedRun::Parts::RunShard(int shard, bool results) {
   return {};
 }
 
-Status ShardedRun::Parts::RunAfter(bool results) {
-  if (Session* const after = sessions_.after()) {
-    for (size_t v = 0; v < divided_.values.size(); ++v) {
-      if (divided_.values[v].read_after) WEFT_RETURN_IF_ERROR(after->Feed(divided_.values[v].value, join_.value(v)));
-    }
-    for (size_t s = 0; s < divided_.sources.size(); ++s) WEFT_RETURN_IF_ERROR(after->Feed(divided_.sources[s].value, rows_.whole()[s]));
-    WEFT_RETURN_IF_ERROR(sessions_.Run(*after, steps() + 1, "the updates after its shards"));
+Status ShardedRun::Parts::RunAfter() {
+  Session* const after = sessions_.after();
+  if (after == nullptr) return {};
+  for (size_t v = 0; v < divided_.values.size(); ++v) {
+    if (divided_.values[v].read_after) WEFT_RETURN_IF_ERROR(after->Feed(divided_.values[v].value, join_.value(v)));
   }
-  if (!results) return {};
+  for (size_t s = 0; s < divided_.sources.size(); ++s) WEFT_RETURN_IF_ERROR(after->Feed(divided_.sources[s].value, rows_.whole()[s]));
+  return sessions_.Run(*after, steps() + 1, "the updates after its shards");
+}
+
+// The host may keep them: what lies where the next step writes is copied.
+Status ShardedRun::Parts::TakeResults() {
   results_.clear();
   for (const ShardParts::Fetch& fetch : divided_.fetches) {
+    Tensor value;
     if (fetch.joined >= 0) {
-      // (The next step writes the memory of what is added.)
-      const auto v = static_cast<size_t>(fetch.joined);
-      WEFT_ASSIGN_OR_RETURN(Tensor value, join_.Adds(v) ? join_.value(v).Clone(scope->budget()) : Result<Tensor>(join_.value(v)));
-      results_.emplace_back(fetch.name, std::move(value));
-    } else if (auto value = sessions_.after()->Get(fetch.value); value.ok()) {
-      results_.emplace_back(fetch.name, std::move(value->tensor));
+      value = join_.value(static_cast<size_t>(fetch.joined));
+    } else {
+      auto computed = sessions_.after()->Get(fetch.value);
+      if (!computed.ok()) continue;  // a Switch left it out
+      value = std::move(computed->tensor);
     }
+    if (join_.Writes(value)) {
+      WEFT_ASSIGN_OR_RETURN(value, value.Clone(scope->budget()));
+    }
+    results_.emplace_back(fetch.name, std::move(value));
   }
   return {};
 }

@@ -45,8 +45,8 @@ Status SnapshotFolder::Open() {
   WEFT_RETURN_IF_ERROR(Lock());
   if (!lock_) return {};
   std::vector<fs::path> unfinished;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
-    if (IsUnfinished(entry.path().filename().string())) unfinished.push_back(entry.path());
+  for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
+    if (IsUnfinished(it->path().filename().string())) unfinished.push_back(it->path());
   }
   for (const fs::path& file : unfinished) fs::remove(file, error);
   return {};

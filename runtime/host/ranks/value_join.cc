@@ -176,6 +176,12 @@ void ValueJoin::AddToSums(size_t value, const Place& place, const Tensor& left, 
   }
 }
 
+bool ValueJoin::Holds(const Tensor& tensor) const {
+  const auto begin = [](const Tensor& of) { return reinterpret_cast<uintptr_t>(of.data()); };
+  const auto end = [&](const Tensor& of) { return begin(of) + static_cast<uintptr_t>(of.bytes()); };
+  return std::ranges::any_of(results_, [&](const Tensor& result) { return begin(tensor) < end(result) && begin(result) < end(tensor); });
+}
+
 void ValueJoin::Post(Bucket& bucket) {
   std::lock_guard lock(mutex_);
   ready_.push_back(&bucket);

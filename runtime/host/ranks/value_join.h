@@ -54,6 +54,8 @@ class ValueJoin {
   Status Finish();
   /// After Finish, until Begin: shares the join's memory.
   const Tensor& result(size_t value) const { return results_[value]; }
+  /// Whether a tensor has memory of a result.
+  bool Holds(const Tensor& tensor) const;
   size_t buckets() const { return buckets_.size(); }
   /// How long Finish has waited so far, and how many of all buckets were on their way before their shard had given its last value.
   std::chrono::nanoseconds waited() const { return waited_; }
