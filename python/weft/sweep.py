@@ -107,6 +107,8 @@ def _show(done: int, all_points: int) -> None:
 
 def run(grid: str, client, program: str = "weft", chunk: int = 0, options: list[str] = (), journal: list[str] = (), retry: bool = False) -> int:
     """Runs what is missing of a sweep on the workers of a `distributed.Client`. Gives the number of points that were run. Raises SweepError."""
+    if chunk < 0:
+        raise SweepError(f"a task needs a number of points, 0 or more, found {chunk}")
     from distributed import as_completed
 
     grid = os.path.abspath(grid)
@@ -141,12 +143,22 @@ def run(grid: str, client, program: str = "weft", chunk: int = 0, options: list[
     return done
 
 
+def _chunk(text: str) -> int:
+    try:
+        chunk = int(text)
+    except ValueError:
+        chunk = -1
+    if chunk < 0:
+        raise argparse.ArgumentTypeError(f"needs a number of points, 0 or more, found '{text}'")
+    return chunk
+
+
 def _arguments(texts: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python3 -m weft.sweep", description="Runs the points of a grid on a cluster of Dask.",
                                      epilog="Other options are those of weft sweep.")
     parser.add_argument("grid", metavar="GRID")
     parser.add_argument("--dask", metavar="ADDRESS", help="the scheduler: tcp://HOST:8786, or the name of a scheduler file")
-    parser.add_argument("--chunk", type=int, default=0, metavar="N", help="points of a task (default: eight tasks for each thread of the workers)")
+    parser.add_argument("--chunk", type=_chunk, default=0, metavar="N", help="points of a task (default: eight tasks for each thread of the workers)")
     parser.add_argument("--weft", metavar="PROGRAM", default=os.environ.get("WEFT_PROGRAM") or "weft", help="the program, here and on the workers")
     parser.add_argument("--journal", metavar="FILE")
     parser.add_argument("--retry", action="store_true", help="run the points that failed again")

@@ -206,6 +206,50 @@ TEST_CASE("A replay compares numbers of all types", "[cli]") {
   CHECK_THAT(differs.out, Contains("element 1 is 3-4j, the record says 3+4j"));
 }
 
+/// The replay of a block whose input x is these floats, and whose output y was recorded as `numbers`, in the page's .dat file.
+template <class T>
+ProgramResult ReplayBinary(const char* block, const char* floats, const char* type, const std::vector<T>& numbers) {
+  kit::TemporaryFolder place;
+  const std::string shape = Cat("[", numbers.size(), "]");
+  place.Write("binary.dat", std::string_view(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(T)));
+  return RunWeft({"replay", place.Write("binary.svg", Cat(R"(<svg xmlns:xlink="http://www.w3.org/1999/xlink">
+      <use id="a" type="tensorflow" xlink:href="#Const"><pg-set-pin variable="#value" shape=")", shape, R"(" var-type="float" value=")", floats, R"("/></use>
+      <use id="b" type="tensorflow" xlink:href="#)", block, R"("><pg-set-pin variable="#DstT" var-type="string" value="DT_UINT8"/>
+        <pg-set-pin variable="#result_y)", shape, R"(" save-type="binary" shape=")", shape, R"(" var-type=")", type, R"(" binary-pos="0"/></use>
+      <pg-link from-id="a" param-from="output" to-id="b" param-to="x"/></svg>)"))});
+}
+
+TEST_CASE("A replay compares a binary record of large numbers to the precision of floats", "[cli]") {
+  const auto squares = [](float factor) {
+    return ReplayBinary<float>("Square", "31.6;20.1", "float", {31.6f * 31.6f * factor, 20.1f * 20.1f * factor});
+  };
+  CHECK(squares(1).status == 0);
+  const ProgramResult differs = squares(1 + 3e-5f);
+  INFO(differs.out << differs.err);
+  CHECK(differs.status == 1);
+  CHECK_THAT(differs.out, Contains("differ  b.y  element 0 is 998.56"));
+  // Small numbers that all have six decimals were text once, and so were those that they were computed from; large ones do not change that.
+  CHECK(ReplayBinary<float>("Square", "0.1234567;0.7654321", "float", {0.015242f, 0.585906f}).status == 0);
+  CHECK(ReplayBinary<float>("Square", "0.1234567;0.7654321", "float", {0.0152415f, 0.5859063f}).status == 1);
+  CHECK(ReplayBinary<float>("Square", "0.7654321;3.3", "float", {0.585906f, 10.8904f}).status == 0);
+  CHECK(ReplayBinary<float>("Square", "3", "float", {INFINITY}).status == 1);
+  CHECK(ReplayBinary<float>("Square", "1e30", "float", {INFINITY}).status == 0);
+}
+
+TEST_CASE("A record of numbers that the output's type cannot hold is undetermined", "[cli]") {
+  const auto told = [](const ProgramResult& run, const char* why) {
+    INFO(run.out << run.err);
+    CHECK(run.status == 0);
+    CHECK_THAT(run.out, Contains(why));
+  };
+  told(ReplayBinary<int32_t>("Cast", "200", "int", {200}), "1 agree");
+  for (const int32_t number : {300, -1, 456}) {
+    told(ReplayBinary<int32_t>("Cast", "200", "int", {number}), "undetermined  b.y  the record holds DT_INT32, the output is DT_UINT8");
+  }
+  told(ReplayBinary<double>("Square", "3", "double", {9}), "1 agree");
+  told(ReplayBinary<double>("Square", "3", "double", {1e300}), "undetermined  b.y  the record holds DT_DOUBLE, the output is DT_FLOAT");
+}
+
 TEST_CASE("The shape of a Placeholder that is open in part shows a wrong weight before a run", "[cli]") {
   kit::TemporaryFolder place;
   auto page = [&](const std::string& rows) {

@@ -17,6 +17,20 @@ except ImportError:
 LIBRARY = BUILD / "lib/libweft-python.so"
 
 
+def environment():
+    return {**os.environ, "PYTHONPATH": str(ROOT / "python"), "WEFT_LIBRARY": str(LIBRARY), "WEFT_PROGRAM": WEFT, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+@unittest.skipUnless(LIBRARY.exists(), "the Python package's library is not built (target weft_python)")
+class OptionsTest(unittest.TestCase):
+    def test_a_task_has_points(self):
+        """A negative number gave no tasks at all, and the whole grid was run here."""
+        for chunk in ("-5", "some"):
+            done = subprocess.run([sys.executable, "-m", "weft.sweep", "grid.json", "--chunk", chunk], capture_output=True, text=True, env=environment())
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(f"--chunk: needs a number of points, 0 or more, found '{chunk}'", done.stderr)
+
+
 @unittest.skipUnless(distributed, "Debian's python3-distributed is missing")
 @unittest.skipUnless(LIBRARY.exists(), "the Python package's library is not built (target weft_python)")
 class DaskTest(SweepTest):
@@ -29,19 +43,16 @@ class DaskTest(SweepTest):
     def tearDownClass(cls):
         cls.cluster.close()
 
-    def environment(self):
-        return {**os.environ, "PYTHONPATH": str(ROOT / "python"), "WEFT_LIBRARY": str(LIBRARY), "WEFT_PROGRAM": WEFT, "PYTHONDONTWRITEBYTECODE": "1"}
-
     def sweep_command(self, *options):
         return [sys.executable, "-m", "weft.sweep", str(self.grid), "--dask", self.cluster.scheduler_address, *options]
 
     def dask(self, *options):
-        return subprocess.run(self.sweep_command(*options), capture_output=True, text=True, env=self.environment(), timeout=180 * PATIENCE)
+        return subprocess.run(self.sweep_command(*options), capture_output=True, text=True, env=environment(), timeout=180 * PATIENCE)
 
     def test_a_worker_is_killed(self):
         """1,000 points; a worker of Dask is killed in the middle of its work: each result is there once."""
         self.write_grid(1000)
-        process = subprocess.Popen(self.sweep_command("--chunk", "10"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment())
+        process = subprocess.Popen(self.sweep_command("--chunk", "10"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         eventually(lambda: len(self.lines()) >= 200 or process.poll() is not None, 120)
@@ -81,7 +92,7 @@ class DaskTest(SweepTest):
         self.assertNotIn("Traceback", wrong.stderr)
         command = [sys.executable, "-m", "weft.sweep", str(self.grid), "--dask", "tcp://127.0.0.1:1"]
         self.assertIn("there is no scheduler of Dask at 'tcp://127.0.0.1:1'",
-                      subprocess.run(command, capture_output=True, text=True, env={**self.environment(), "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "2s"},
+                      subprocess.run(command, capture_output=True, text=True, env={**environment(), "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "2s"},
                                      timeout=120 * PATIENCE).stderr)
 
 

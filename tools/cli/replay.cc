@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -71,6 +72,7 @@ std::complex<double> ComplexAt(const Tensor& tensor, int64_t i) {
 bool Close(double got, double expected, double scale, bool text) {
   if (std::isnan(got) || std::isnan(expected)) return std::isnan(got) && std::isnan(expected);
   if (got == expected) return true;
+  if (std::isinf(expected)) return false;  // all numbers are within a part of its size
   return std::abs(got - expected) <= (text ? 2e-6 + 5e-5 * std::abs(expected) : 0) + 1e-5 * scale;
 }
 
@@ -129,6 +131,13 @@ std::vector<int> Ancestors(const Graph& graph, int index, Pass pass) {
   return found;
 }
 
+/// Whether a T can hold the number, though it may round it. Of 64-bit integers, whose largest is no double, for numbers below 2^63.
+template <class T>
+bool InRange(double value) {
+  if (!std::isfinite(value)) return !std::numeric_limits<T>::is_integer;
+  return value >= static_cast<double>(std::numeric_limits<T>::lowest()) && value <= static_cast<double>(std::numeric_limits<T>::max());
+}
+
 /// Numbers of another type than the output's: enuSpace writes flags and bytes as what its pin says. Undefined where that loses something.
 Tensor Converted(const Tensor& from, DType type) {
   auto numeric = [](DType t) { return IsFloating(t) || IsInteger(t) || t == DType::kBool; };
@@ -138,19 +147,31 @@ Tensor Converted(const Tensor& from, DType type) {
   for (int64_t i = 0; i < from.count(); ++i) {
     double value = At(from, i);
     if (!IsFloating(type) && (value != std::floor(value) || std::abs(value) > 9e15)) return {};
-    Dispatch(type, kReals + TypeList<bool>{}, [&]<class T>() { to->values<T>()[static_cast<size_t>(i)] = static_cast<T>(value); });
-    if (At(*to, i) != value && !IsFloating(type)) return {};
+    const bool held = Dispatch(type, kReals + TypeList<bool>{}, [&]<class T>() {
+      if (!InRange<T>(value)) return false;
+      to->values<T>()[static_cast<size_t>(i)] = static_cast<T>(value);
+      return true;
+    });
+    if (!held) return {};
   }
   return std::move(*to);
 }
 
-/// Whether every number has six decimals at most, as text results have.
+/// Whether every number has six decimals at most, as text results have. Floats of more than about 2 are so far from each other that any of
+/// them is next to such a number: they tell nothing, and where there are no others that do, the numbers are taken for whole floats.
 bool HasSixDecimals(const Tensor& tensor) {
+  constexpr double kSpacing = 1.2e-7;  // of floats, by their size
+  bool told = false, too_large = false;
   for (int64_t i = 0; i < tensor.count(); ++i) {
-    double scaled = At(tensor, i) * 1e6;
-    if (std::abs(scaled - std::round(scaled)) > 1e-6 * std::abs(scaled) + 1e-3) return false;
+    const std::complex<double> number = ComplexAt(tensor, i);
+    for (const double part : {number.real(), number.imag()}) {
+      const double scaled = std::abs(part) * 1e6, spacing = kSpacing * scaled;
+      if (part == 0 || !std::isfinite(part)) continue;
+      if (spacing <= 0.25 && std::abs(scaled - std::round(scaled)) > spacing) return false;
+      (spacing <= 0.25 ? told : too_large) = true;
+    }
   }
-  return true;
+  return told || !too_large;
 }
 
 void Replay::Collect() {
@@ -240,13 +261,13 @@ std::string Replay::Explanation(const Recorded& recorded, const Session& session
       return "loss and backprop are stored under each other's name";
     }
     bool zeros = true;
-    for (int64_t i = 0; i < recorded.tensor.count(); ++i) zeros &= At(recorded.tensor, i) == 0;
+    for (int64_t i = 0; i < recorded.tensor.count(); ++i) zeros &= ComplexAt(recorded.tensor, i) == 0.0;
     if (zeros) return "the last run did not store it: every element of the record is 0";
   }
   if (CounterMoved(recorded.value.node)) return "it follows a counter that was recorded after its update, or at an older run";
   for (ValueRef input : node.inputs) {
     const Recorded* from = Find(input);
-    bool single_zero = from != nullptr && from->tensor.defined() && from->tensor.count() == 1 && At(from->tensor, 0) == 0;
+    bool single_zero = from != nullptr && from->tensor.defined() && from->tensor.count() == 1 && ComplexAt(from->tensor, 0) == 0.0;
     if (single_zero && IsSource(input.node) && !graph_.node(input.node).constant.defined()) {
       return Cat("its input ", from->name, " holds a single 0, as what the last run did not store does");
     }

@@ -94,8 +94,8 @@ std::vector<std::string> PartJournals(const Grid& grid) {
   constexpr std::string_view kEnding = ".jsonl";
   std::vector<std::string> paths;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(grid.folder.empty() ? "." : grid.folder, error)) {
-    const std::string name = entry.path().filename().string();
+  for (fs::directory_iterator it(grid.folder.empty() ? "." : grid.folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
     if (!name.starts_with(stem) || !name.ends_with(kEnding) || name.size() <= stem.size() + kEnding.size()) continue;
     const std::string points = name.substr(stem.size(), name.size() - stem.size() - kEnding.size());
     if (points.find_first_not_of("0123456789-,") == std::string::npos) paths.push_back((fs::path(grid.folder) / name).string());

@@ -44,7 +44,7 @@ struct Pool::Worker {
   Descriptor to, from;
   std::string buffer;
   bool greeted = false;  // its first line was there, and right
-  bool late = false;     // it was ended for its time
+  int64_t late = -1;     // the point at which it was ended for its time; -1: none
   int64_t next = 0, last = -1;  // the points that it has been given and not answered
   Clock::time_point since;      // when it began with `next`
 
@@ -182,10 +182,15 @@ Status Pool::TakeEnd(Worker& worker) {
     }
     return Start(worker);
   }
-  if (worker.works()) {
+  const bool told = worker.late >= 0 && worker.late != worker.next;  // the line of the late point was there before its end
+  if (worker.works() && told) {
+    todo_.push_front({worker.next, worker.last});
+    left_ += worker.last - worker.next + 1;
+    worker.next = worker.last + 1;
+  } else if (worker.works()) {
     const double seconds = std::chrono::duration<double>(Clock::now() - worker.since).count();
     const Status why =
-        worker.late ? Aborted("the point took longer than the ", grid_.time_limit, " s of the grid's time_limit, and did not heed it")
+        worker.late >= 0 ? Aborted("the point took longer than the ", grid_.time_limit, " s of the grid's time_limit, and did not heed it")
                     : EndOf(status);
     const std::string line = FailedLine(worker.next, grid_.At(worker.next), seconds, why);
     const std::vector<PointLine> points = {{worker.next, true}};
@@ -197,7 +202,8 @@ Status Pool::TakeEnd(Worker& worker) {
     WEFT_RETURN_IF_ERROR(events_.done(line, points));
   }
   worker.buffer.clear();
-  worker.greeted = worker.late = false;
+  worker.greeted = false;
+  worker.late = -1;
   return todo_.empty() ? Status() : Start(worker);
 }
 
@@ -205,8 +211,8 @@ void Pool::EndLate() {
   if (grid_.time_limit <= 0) return;
   const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1.1 * grid_.time_limit + kGraceSeconds));
   for (const auto& worker : workers_) {
-    if (!worker->works() || worker->late || Clock::now() - worker->since < limit) continue;
-    worker->late = true;
+    if (!worker->works() || worker->late >= 0 || Clock::now() - worker->since < limit) continue;
+    worker->late = worker->next;
     kill(worker->process, SIGKILL);
   }
 }
