@@ -23,7 +23,7 @@ void AppendElements(const Tensor& tensor, std::string& to) {
   }
 }
 
-Status ReadElements(std::string_view bytes, Tensor& to) {
+Status ReadElements(std::string_view bytes, Tensor& to, const std::shared_ptr<MemoryBudget>& budget) {
   if (to.dtype() != DType::kString) {
     const auto needed = static_cast<uint64_t>(to.bytes());
     if (bytes.size() != needed) return Short("elements", needed, bytes.size());
@@ -39,7 +39,8 @@ Status ReadElements(std::string_view bytes, Tensor& to) {
     std::memcpy(&size, bytes.data(), sizeof size);
     bytes.remove_prefix(sizeof size);
     if (size > bytes.size()) return Short("a string", size, bytes.size());
-    text = String(bytes.substr(0, size));
+    WEFT_ASSIGN_OR_RETURN(text, String::Uninitialized(size, budget));
+    if (size > 0) std::memcpy(text.mutable_data(), bytes.data(), size);
     bytes.remove_prefix(size);
   }
   return bytes.empty() ? Status() : DataLoss("needs the elements' end, found ", bytes.size(), " bytes more");
@@ -109,7 +110,7 @@ Result<Tensor> StateReader::ReadTensor() {
   const uint64_t least = *dtype == DType::kString ? sizeof(uint64_t) : ElementSize(*dtype);
   if (static_cast<uint64_t>(shape->count()) > size / least) return Short("a tensor's elements", static_cast<uint64_t>(shape->count()), size / least);
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(*dtype, std::move(*shape), budget_));
-  WEFT_RETURN_IF_ERROR(ReadElements(bytes_.substr(0, size), tensor));
+  WEFT_RETURN_IF_ERROR(ReadElements(bytes_.substr(0, size), tensor, budget_));
   bytes_.remove_prefix(size);
   return tensor;
 }

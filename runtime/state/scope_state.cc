@@ -192,7 +192,7 @@ Status ScopeState::ReadVariable(SnapshotReader& file) {
     WEFT_ASSIGN_OR_RETURN(variable.value, Tensor::Allocate(*dtype, std::move(*shape), scope_.budget()));
     if (*dtype == DType::kString || *dtype == DType::kBool) {
       WEFT_ASSIGN_OR_RETURN(const std::string elements, file.ReadText(what));
-      WEFT_RETURN_IF_ERROR(ReadElements(elements, variable.value));
+      WEFT_RETURN_IF_ERROR(ReadElements(elements, variable.value, scope_.budget()));
     } else {
       WEFT_RETURN_IF_ERROR(file.Read(variable.value.data(), what));
     }

@@ -10,6 +10,7 @@
 #include "tests/runtime/session_kit.h"
 #include "weft/base/discard.h"
 #include "weft/host/document.h"
+#include "weft/state/snapshot.h"
 
 namespace weft::test {
 namespace {
@@ -380,6 +381,24 @@ TEST_CASE("What a call has made counts until it ends or something else holds it"
   }
   CHECK(budget->used() == 0);
   CallLimit::Grow(kMiB);  // without a limit nothing happens
+}
+
+TEST_CASE("Strings that a snapshot brings count, of variables and of queues", "[memory][snapshot]") {
+  const auto blocks = [](const std::string& text) {
+    return std::vector<std::string>{Variable("v", TextLiteral(text)), Block("q", "FIFOQueue", {}, "component_types_ = {DT_STRING};"),
+                                    Block("put", "QueueEnqueue", {{"handle", "q.handle"}, {"components", "[\"v.ref\"]"}}),
+                                    Block("size", "QueueSize", {{"handle", "q.handle"}})};
+  };
+  const TempFolder folder;
+  const RuntimeOptions options{.threads = 1, .memory_limit = 64 * kMiB};
+  const TestPage large(blocks(std::string(3 * kMiB, 'x')), options), small(blocks("y"), options);
+  RunOk(*large.Open({}, {"put"}));
+  REQUIRE(SaveSnapshot(*large.scope(), folder.path() / "state").ok());
+  RunOk(*small.Open({"size.size"}));
+  const int64_t before = small.scope()->budget()->used();
+  Diagnostics found;
+  REQUIRE(RestoreSnapshot(*small.scope(), folder.path() / "state", {}, found).ok());
+  CHECK(small.scope()->budget()->used() - before >= 6 * kMiB);
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ Result<Tensor> ShardJoin::RowsOfAll(size_t value) const {
     bytes += std::string_view(rows).substr(shape.size());
   }
   WEFT_ASSIGN_OR_RETURN(Tensor whole, Tensor::Allocate(first.dtype(), WithRows(first.shape(), first.shape().dim(0) * options_.shards), budget_));
-  WEFT_RETURN_IF_ERROR(ReadElements(bytes, whole));
+  WEFT_RETURN_IF_ERROR(ReadElements(bytes, whole, budget_));
   return whole;
 }
 

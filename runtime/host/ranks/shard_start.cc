@@ -8,7 +8,7 @@ namespace {
 
 Status SetFirstValue(Scope& scope, size_t variable, const Tensor& like, const std::string& bytes) {
   WEFT_ASSIGN_OR_RETURN(Tensor fresh, Tensor::Allocate(like.dtype(), like.shape(), scope.budget()));
-  WEFT_RETURN_IF_ERROR(ReadElements(bytes, fresh));
+  WEFT_RETURN_IF_ERROR(ReadElements(bytes, fresh, scope.budget()));
   VariableAccess access(scope.variables());
   scope.revision()->variables[variable]->Set(std::move(fresh), access);
   return {};

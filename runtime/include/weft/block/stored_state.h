@@ -66,7 +66,8 @@ class StoredState {
 
 /// Appends the elements of a tensor as bytes in the byte order of this machine; each string is preceded by its length (8 bytes).
 void AppendElements(const Tensor& tensor, std::string& to);
-/// The inverse, into a tensor of that type and shape. data_loss where `bytes` are not exactly its elements.
-Status ReadElements(std::string_view bytes, Tensor& to);
+/// The inverse, into a tensor of that type and shape; the texts of strings count in the budget, which may be null. data_loss where `bytes` are not
+/// exactly its elements; resource_exhausted.
+Status ReadElements(std::string_view bytes, Tensor& to, const std::shared_ptr<MemoryBudget>& budget);
 
 }  // namespace weft
