@@ -82,7 +82,7 @@ Status RestoreAll(const DTypes& types, ProduceContext& ctx, auto&& find, auto&& 
 
 Status RestoreOlder(const DTypes& types, ProduceContext& ctx, const std::vector<std::filesystem::path>& files) {
   const auto& budget = ctx.services().budget;
-  WEFT_ASSIGN_OR_RETURN(const CheckpointReader reader, AtPort(prefix, CheckpointReader::Open(files, &ctx.workers(), budget)));
+  WEFT_ASSIGN_OR_RETURN(CheckpointReader reader, AtPort(prefix, CheckpointReader::Open(files, &ctx.workers(), budget)));
   return RestoreAll(
       types, ctx, [&](const std::string& name) { return reader.Find(name); },
       [&](const std::string& name, const auto&, const checkpoint::TensorSlice& part) { return reader.Read(name, part, budget); });

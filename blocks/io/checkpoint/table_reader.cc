@@ -55,7 +55,32 @@ BlockCursor::BlockCursor(std::string_view block) {
   const size_t entries = block.size() - sizeof(uint32_t);
   const uint32_t restarts = LoadFixed<uint32_t>(block.data() + entries);
   ok_ = restarts <= entries / sizeof(uint32_t);
-  if (ok_) rest_ = block.substr(0, entries - restarts * sizeof(uint32_t));
+  if (!ok_) return;
+  rest_ = entries_ = block.substr(0, entries - restarts * sizeof(uint32_t));
+  restarts_ = block.substr(entries_.size(), restarts * sizeof(uint32_t));
+}
+
+std::string_view BlockCursor::KeyAt(size_t restart) const {
+  const auto offset = LoadFixed<uint32_t>(restarts_.data() + restart * sizeof(uint32_t));
+  if (offset >= entries_.size()) return {};
+  std::string_view bytes = entries_.substr(offset);
+  uint64_t shared = 0, unshared = 0, size = 0;
+  const bool good = TakeVarint(bytes, shared) && TakeVarint(bytes, unshared) && TakeVarint(bytes, size) && shared == 0 && unshared <= bytes.size();
+  return good ? bytes.substr(0, static_cast<size_t>(unshared)) : std::string_view();
+}
+
+// To the last restart with a key below; at a fault, and where keys are in no order, to some other place.
+void BlockCursor::Seek(std::string_view key) {
+  size_t low = 0, high = restarts();
+  while (high - low > 1) {
+    const size_t middle = low + (high - low) / 2;
+    const std::string_view at = KeyAt(middle);
+    if (!at.empty() && at < key) low = middle;
+    else high = middle;
+  }
+  if (low == 0) return;
+  rest_ = entries_.substr(LoadFixed<uint32_t>(restarts_.data() + low * sizeof(uint32_t)));
+  key_.clear();
 }
 
 bool BlockCursor::Next() {
@@ -135,8 +160,9 @@ Result<TableBlock> TableReader::Expand(std::string_view packed) const {
   return IsStopped(workers_) ? kernels::RunStopped() : Damaged("a block that cannot be expanded");
 }
 
-Result<std::optional<TableValue>> TableReader::Get(std::string_view key) const {
+Result<std::optional<TableValue>> TableReader::Get(std::string_view key) {
   BlockCursor index(index_.bytes);
+  index.Seek(key);
   uint64_t entries = 0;
   const auto left = [&] { return ++entries % kEntriesBetweenLooks == 0 && IsStopped(workers_); };
   while (index.Next()) {
@@ -145,15 +171,18 @@ Result<std::optional<TableValue>> TableReader::Get(std::string_view key) const {
     std::string_view bytes = index.value();
     BlockPlace place;
     if (!TakePlace(bytes, place)) return Damaged("a damaged index");
-    TableValue found;
-    WEFT_ASSIGN_OR_RETURN(found.block, ReadBlock(place));
-    BlockCursor entry(found.block.bytes);
+    if (last_ == nullptr || place.offset != last_offset_) {
+      last_ = nullptr;  // not two of them in memory
+      WEFT_ASSIGN_OR_RETURN(TableBlock block, ReadBlock(place));
+      last_ = std::make_shared<const TableBlock>(std::move(block));
+      last_offset_ = place.offset;
+    }
+    BlockCursor entry(last_->bytes);
+    entry.Seek(key);
     while (entry.Next()) {
       if (left()) return kernels::RunStopped();
-      if (entry.key() != key) continue;
-      found.offset = static_cast<size_t>(entry.value().data() - found.block.bytes.data());
-      found.size = entry.value().size();
-      return std::optional<TableValue>(std::move(found));
+      if (entry.key() > key) break;
+      if (entry.key() == key) return std::optional(TableValue{last_, entry.value()});
     }
     if (!entry.ok()) return Damaged("a damaged block");
     return std::optional<TableValue>();

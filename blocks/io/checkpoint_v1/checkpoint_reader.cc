@@ -51,7 +51,7 @@ Status CheckpointReader::AddFile(const std::filesystem::path& path) {
   file_bytes_ += table.file_size();
   tables_.push_back(std::move(table));
   if (!value) return Damaged("no list of tensors");
-  const auto meta = LastBytes(value->bytes(), 1);
+  const auto meta = LastBytes(value->bytes, 1);
   if (!meta) return Damaged("a damaged list of tensors");
   return AddMeta(*meta, tables_.size() - 1);
 }
@@ -103,7 +103,7 @@ const SavedTensor* CheckpointReader::Find(std::string_view name) const {
   return found == tensors_.end() ? nullptr : &found->second;
 }
 
-Result<Tensor> CheckpointReader::Read(std::string_view name, const TensorSlice& part, const std::shared_ptr<MemoryBudget>& budget) const {
+Result<Tensor> CheckpointReader::Read(std::string_view name, const TensorSlice& part, const std::shared_ptr<MemoryBudget>& budget) {
   const SavedTensor* tensor = Find(name);
   if (tensor == nullptr) return NotFound("needs tensor '", name, "', found none of that name in '", first_file_, "'");
   if (tensor->dtype == DType::kInvalid) return Status(Code::kUnsupported, Cat("tensor '", name, "' has a type that Weft has not"));
@@ -113,10 +113,10 @@ Result<Tensor> CheckpointReader::Read(std::string_view name, const TensorSlice& 
 }
 
 Status CheckpointReader::ReadPiece(std::string_view name, const SavedTensor& tensor, const SavedTensor::Piece& piece,
-                                   void* elements) const {
+                                   void* elements) {
   WEFT_ASSIGN_OR_RETURN(auto value, tables_[piece.file].Get(SliceKey(name, piece.slice)));
   if (!value) return Damaged(Cat("no record of tensor '", name, "'"));
-  const auto record = LastBytes(value->bytes(), 2);
+  const auto record = LastBytes(value->bytes, 2);
   const auto message = record ? LastBytes(*record, 3) : std::nullopt;
   Result<bool> taken = false;
   if (message) taken = TakeValues(*message, tensor.dtype, elements, piece.box.shape().count(), workers_, budget_);

@@ -27,6 +27,7 @@ struct SavedTensor {
   std::vector<Piece> pieces;
 };
 
+/// Used by one thread at a time.
 class CheckpointReader {
  public:
   /// not_found for a missing file; data_loss where one is no checkpoint, damaged, or contradicts another; unsupported for a newer format.
@@ -39,14 +40,14 @@ class CheckpointReader {
   const SavedTensor* Find(std::string_view name) const;
   /// A part of a tensor, of the part's shape. not_found: no such tensor; invalid_argument: the part does not fit, or the files do not
   /// hold all of it; data_loss: they are damaged.
-  Result<Tensor> Read(std::string_view name, const TensorSlice& part, const std::shared_ptr<MemoryBudget>& budget) const;
+  Result<Tensor> Read(std::string_view name, const TensorSlice& part, const std::shared_ptr<MemoryBudget>& budget);
 
  private:
   CheckpointReader() = default;
   Status AddFile(const std::filesystem::path& path);
   Status AddMeta(std::string_view meta, size_t file);
   Status AddTensor(std::string_view message, size_t file);
-  Status ReadPiece(std::string_view name, const SavedTensor& tensor, const SavedTensor::Piece& piece, void* elements) const;
+  Status ReadPiece(std::string_view name, const SavedTensor& tensor, const SavedTensor::Piece& piece, void* elements);
   Status Damaged(std::string_view what) const;
 
   const Workers* workers_ = nullptr;

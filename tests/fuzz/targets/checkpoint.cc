@@ -11,7 +11,7 @@ namespace {
 using namespace blocks::checkpoint_v1;
 
 void ReadAll(const std::filesystem::path& path, const std::shared_ptr<MemoryBudget>& budget) {
-  const auto reader = CheckpointReader::Open({path}, nullptr, budget);
+  auto reader = CheckpointReader::Open({path}, nullptr, budget);
   if (!reader.ok()) return CheckStatus(reader.status());
   for (const char* name : {"v", "w", "text", "flags", ""}) {
     const SavedTensor* saved = reader->Find(name);
