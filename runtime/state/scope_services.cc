@@ -47,7 +47,7 @@ Status ScopeWaiter::Wait(std::unique_lock<std::mutex>& lock, std::condition_vari
 void ScopeWaiter::Defer(std::unique_ptr<DeferredWait>& wait) {
   if (running_ == nullptr) return;
   const size_t step = running_->step();
-  if (std::ranges::find(deferred_, step, &Deferred::step) != deferred_.end()) return;
+  if (!deferring_.insert(step).second) return;
   deferred_.push_back({step, nullptr});
   deferred_.back().wait = std::move(wait);
 }
@@ -55,7 +55,8 @@ void ScopeWaiter::Defer(std::unique_ptr<DeferredWait>& wait) {
 ScopeWaiter::Deferred ScopeWaiter::TakeDeferred() {
   if (deferred_.empty()) return {};
   Deferred first = std::move(deferred_.front());
-  deferred_.erase(deferred_.begin());
+  deferred_.pop_front();
+  deferring_.erase(first.step);
   return first;
 }
 

@@ -1,6 +1,8 @@
 // What a scope gives its blocks: files, waiting, state by name.
 #pragma once
 
+#include <deque>
+#include <unordered_set>
 #include <vector>
 
 #include "runtime/state/resource_store.h"
@@ -47,13 +49,17 @@ class ScopeWaiter final : public DeferringWaiter {
   /// The first that was deferred and not taken yet; without a wait where there is none.
   Deferred TakeDeferred();
   /// Takes back what was deferred.
-  void DropDeferred() { deferred_.clear(); }
+  void DropDeferred() {
+    deferred_.clear();
+    deferring_.clear();
+  }
 
  private:
   Scope& scope_;
   const PoolWorkers& workers_;
   const RunningStep* running_ = nullptr;
-  std::vector<Deferred> deferred_;
+  std::deque<Deferred> deferred_;
+  std::unordered_set<size_t> deferring_;  // their steps
 };
 
 /// State by name for one block: its own, or shared under a name.
