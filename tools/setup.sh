@@ -67,12 +67,13 @@ build() {
 passed=0 failed=0
 count() { passed=$((passed + $1)); failed=$((failed + $2)); }
 
-# count_tests LOG [PROGRAM]: runs a test program, weft_tests unless another is named, and counts its tests. LOG: where its output goes besides.
+# count_tests LOG [PROGRAM [TESTS]]: runs a test program, weft_tests unless another is named, all of it or the tests that are meant, and counts them.
+# LOG: where its output goes besides.
 count_tests() {
-  local log=$1 tests=${2:-$tests} all totals bad
-  all=$("$tests" --list-test-names-only | grep -c . || true)
+  local log=$1 tests=${2:-$tests} which=("${@:3}") all totals bad
+  all=$("$tests" "${which[@]}" --list-test-names-only | grep -c . || true)
   # Each test's duration is a line of its own: on a terminal they show how far it is.
-  "$tests" --durations yes 2>&1 | tee "$log" | awk -v all="$all" -v terminal="$([ -t 1 ] && echo 1)" '
+  "$tests" "${which[@]}" --durations yes 2>&1 | tee "$log" | awk -v all="$all" -v terminal="$([ -t 1 ] && echo 1)" '
     /^[0-9.]+ s: / { if (terminal) { printf "\r\033[K%d/%d %s", ++done, all, $3; fflush() } next }
     { if (terminal) printf "\r\033[K"; print }' || true
   totals=$(tail -n 3 "$log")
