@@ -45,10 +45,10 @@ struct Comparison {
   double most() const { return std::pow(kMostForTwice, doublings) * caches; }
 };
 
-/// By time as given. Instructions tell more: an input and its double, or what `counted` says, with nothing for caches.
-inline Comparison Compare(int doublings, double caches, int counted = 1) {
+/// By time as given. Instructions tell more: an input and its double, with nothing for caches.
+inline Comparison Compare(int doublings, double caches) {
   constexpr int kMostRounds = 8;
-  return CountsInstructions() ? Comparison{counted, 1, 1} : Comparison{doublings, caches, kMostRounds};
+  return CountsInstructions() ? Comparison{1, 1, 1} : Comparison{doublings, caches, kMostRounds};
 }
 
 /// Before the measurement of each round, from 0 on: from the third on it waits longer each time, so that what disturbed the others may be over.
