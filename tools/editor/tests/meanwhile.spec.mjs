@@ -199,7 +199,7 @@ describe("meanwhile", () => {
     const open = editor.dialog("Open a page");
     await open.getByText("Reading…").waitFor();
     files();
-    await open.getByRole("button", { name: /^xor/ }).first().waitFor();
+    await open.getByRole("button", { name: /^xor\.page\.json/ }).first().waitFor();
     assert.equal(await open.getByText("Reading…").count(), 0);
     await editor.tab.keyboard.press("Escape");
     await editor.select("logs");
@@ -247,7 +247,7 @@ describe("meanwhile", () => {
     // another one, from the dialog
     const second = await hold(tab, "POST", "**/v1/pages");
     await tab.keyboard.press("Control+o");
-    await tab.getByRole("dialog").getByRole("button", { name: /^xor/ }).first().click();
+    await tab.getByRole("dialog").getByRole("button", { name: /^xor\.page\.json/ }).first().click();
     await tab.getByText("Opening xor.page.json…").waitFor();
     second();
     await tab.getByRole("tab", { name: "xor", selected: true }).waitFor();
