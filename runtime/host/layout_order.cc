@@ -215,7 +215,7 @@ void OrderLayers(LayerGraph& graph) {
 void PlaceHeights(LayerGraph& graph) {
   for (const auto& order : graph.layers) PlaceLayer(graph, order, std::vector<double>(order.size(), 0), std::vector<double>(order.size(), 1));
   size_t layers = graph.layers.size();
-  int sweeps = graph.vertices.size() <= kMostForSwaps ? kMoreHeightSweeps : kHeightSweeps;
+  int sweeps = graph.links.empty() ? 0 : graph.vertices.size() <= kMostForSwaps ? kMoreHeightSweeps : kHeightSweeps;
   for (int sweep = 0; sweep < sweeps; ++sweep) {
     Side side = sweep >= sweeps / 2 ? Side::kBoth : sweep % 2 == 0 ? Side::kBefore : Side::kAfter;
     for (size_t i = 0; i < layers; ++i) WishLayer(graph, graph.layers[sweep % 2 == 0 ? i : layers - 1 - i], side);
