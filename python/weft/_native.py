@@ -2,9 +2,12 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import pathlib
+from collections.abc import Iterable
 from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint16, c_uint32, c_uint64, c_uint8, c_void_p
+from typing import SupportsIndex
 
 from .errors import CancelledError, Diagnostic, Error
 
@@ -36,10 +39,32 @@ def name_of(names: tuple[str, ...], number: int) -> str:
     return names[number] if 0 <= number < len(names) else f"unknown {number}"
 
 
+# The least and the greatest number of each integer type.
+_LIMITS = {**{kind: (-(1 << 8 * ctypes.sizeof(kind) - 1), (1 << 8 * ctypes.sizeof(kind) - 1) - 1) for kind in (c_int32, c_int64)},
+           **{kind: (0, (1 << 8 * ctypes.sizeof(kind)) - 1) for kind in (c_uint32, c_uint64, c_size_t)}}
+
+
+def within(what: str, number: SupportsIndex, kind: type) -> int:
+    """A number that an integer type has; ctypes itself takes any, and drops the bits that have no place."""
+    low, high = _LIMITS[kind]
+    found = operator.index(number)
+    if not low <= found <= high:
+        raise ValueError(f"{what} is a number from {low} to {high}, not {found}")
+    return found
+
+
 class Sized(ctypes.Structure):
     """A struct that begins with its size; a new one is what its WEFT_..._INIT gives."""
 
+    _integers: dict[str, type]  # the fields with a range
+
+    def __init_subclass__(cls):
+        cls._integers = {name: kind for name, kind in cls._fields_ if kind in _LIMITS}
+
     def __init__(self, **fields):
+        for name, value in fields.items():
+            if name in self._integers:
+                within(name, value, self._integers[name])
         super().__init__(size=ctypes.sizeof(self), **fields)
 
 
@@ -334,10 +359,14 @@ PLAIN = {
 }
 
 
+_integers: dict[str, list[tuple[int, type]]] = {}  # by function: places and types of its integers
+
+
 def _declare(library: ctypes.CDLL, functions: dict[str, tuple]) -> None:
     for name, argtypes in functions.items():
         function = getattr(library, name)
         function.restype, function.argtypes = c_int32, (*argtypes, OUT)
+        _integers[name] = [(place, kind) for place, kind in enumerate(argtypes) if kind in _LIMITS]
 
 
 def _load() -> ctypes.CDLL:
@@ -398,6 +427,8 @@ def failure(status: int, problems: c_void_p) -> Error:
 
 def call(name: str, *arguments) -> None:
     """Calls a function of FAILING; raises Error."""
+    for place, kind in _integers[name]:
+        within(f"an argument of {name}", arguments[place], kind)
     problems = c_void_p()
     status = getattr(lib, name)(*arguments, byref(problems))
     if status:
@@ -427,6 +458,16 @@ def encode(value: str | os.PathLike | bytes) -> bytes:
     if b"\0" in data:
         raise ValueError("text must not hold a zero byte")
     return data
+
+
+def listed(texts: str | os.PathLike | bytes | Iterable) -> list:
+    """The texts of an argument that takes several, where one may be given alone."""
+    return [texts] if isinstance(texts, (str, bytes, os.PathLike)) else list(texts)
+
+
+def units(seconds: float, second: int) -> int:
+    """A time in units of which a second has so many. Only none is 0, by which the engine means something else."""
+    return int(seconds * second) or (seconds > 0) - (seconds < 0)
 
 
 def array(values) -> ctypes.Array:

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import _host, _native
 from .errors import Diagnostic, Error
-from .values import NUMBERS, name_of, number_of, numpy_type, to_array
+from .values import NUMBERS, as_array, name_of, number_of, numpy_type, to_array
 
 _STRING, _BFLOAT16, _RESOURCE = number_of("DT_STRING"), number_of("DT_BFLOAT16"), number_of("DT_RESOURCE")
 _INVALID_ARGUMENT, _INTERNAL = 1, 12
@@ -70,6 +70,10 @@ def attr_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return "{" + ",".join(map(attr_text, value)) + "}" if isinstance(value, (list, tuple)) else str(value)
+
+
+def _size(given: Any) -> int:
+    return _native.within("a size", int(given), c_int64)
 
 
 def _attr_of(value: Any) -> Attr:
@@ -136,7 +140,7 @@ class HostBlock:
         self.attrs = {key: _attr_of(value) for key, value in attrs.items()}
         ports = [*self.inputs.named.values(), *self.outputs.named.values()]
         open_types = {port.type for port in ports if port.type and not port.type.startswith("DT_")}
-        self.types = {key: list(types.get(key, NUMBERS)) for key in sorted(open_types)}
+        self.types = {key: _native.listed(types.get(key, NUMBERS)) for key in sorted(open_types)}
         self._plans: dict[int, tuple[dict[str, Any], set[int]]] = {}  # by number: attributes, and outputs whose shape the run tells
         self._numbers = itertools.count(1)
         text = inspect.getdoc(function) or ""
@@ -145,15 +149,16 @@ class HostBlock:
         self.struct = _host.Block(flags=flags, name=encode(name), category=encode(category) if category else None,
                                   summary=encode(summary or " ".join(head.split()) or f"The Python function {name}."),
                                   details=encode(rest.strip()) if rest.strip() else None)
-        self._fill(list(shaped_by), list(aliases))
+        self._fill(_native.listed(shaped_by), _native.listed(aliases))
 
     def _fill(self, shaped_by: list[str], aliases: list[str]) -> None:
         struct, encode = self.struct, _native.encode
         struct.inputs, struct.input_count = self.inputs.structs(), len(self.inputs.named)
         struct.outputs, struct.output_count = self.outputs.structs(), len(self.outputs.named)
         attrs = [_host.Attr(encode(name), encode(attr.type), encode(attr_text(attr.default)) if attr.default is not None else None,
-                            encode("|".join(attr.allowed)) if attr.allowed else None,
-                            ctypes.pointer(c_int64(attr.minimum)) if attr.minimum is not None else None, encode(attr.doc))
+                            encode("|".join(_native.listed(attr.allowed))) if attr.allowed else None,
+                            ctypes.pointer(c_int64(_native.within("minimum", attr.minimum, c_int64))) if attr.minimum is not None else None,
+                            encode(attr.doc))
                  for name, attr in self.attrs.items()]
         struct.attrs, struct.attr_count = (_host.Attr * len(attrs))(*attrs), len(attrs)
         types = [_host.TypeAttr(encode(name), (c_int32 * len(allowed))(*map(number_of, allowed)), len(allowed))
@@ -181,7 +186,7 @@ class HostBlock:
                 given = self.shapes(*self.inputs.group(known, raw.input_first), **attrs)
                 shapes = self.outputs.flatten(given, "shapes")
             for index, shape in enumerate(shapes):
-                sizes = None if shape is None else [-1 if size is None else int(size) for size in shape]
+                sizes = None if shape is None else [-1 if size is None else _size(size) for size in shape]
                 known = sizes is not None and min(sizes, default=0) >= 0
                 rank, data = (-1, None) if sizes is None else (len(sizes), (c_int64 * len(sizes))(*sizes))
                 status = (raw.set_shape if known else raw.set_unknown)(call, index, rank, data)
@@ -308,7 +313,9 @@ def _give(call: Any, index: int, result: Any, unknown: bool) -> int:
     if value.dtype == _STRING:
         for element, text in enumerate(array.ravel().tolist()):
             encoded = text if isinstance(text, bytes) else str(text).encode()
-            raw.set_string(call, index, element, encoded, len(encoded))
+            status = raw.set_string(call, index, element, encoded, len(encoded))
+            if status:
+                return status
     elif array.size:
         memory = (ctypes.c_uint8 * array.nbytes).from_address(data.value)
         np.copyto(np.ndarray(array.shape, array.dtype, memory), array)
@@ -316,10 +323,13 @@ def _give(call: Any, index: int, result: Any, unknown: bool) -> int:
 
 
 def _converted(result: Any, dtype: int, index: int) -> np.ndarray:
-    array, name = np.asarray(result), name_of(dtype)
+    array, name = as_array(result), name_of(dtype)
     if dtype not in (_STRING, _BFLOAT16) and not np.can_cast(array.dtype, numpy_type(dtype), "same_kind"):
         raise BlockError(f"the function gave output {index} as {array.dtype}, which is no {name}", code="internal")
-    return to_array(array, name)[0]
+    try:
+        return to_array(array, name)[0]
+    except (TypeError, ValueError) as error:
+        raise BlockError(f"the function gave output {index} wrong values: {error}", code="internal") from None
 
 
 # ---- gradients -------------------------------------------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ class Debugging:
 
     def lease(self, seconds: float) -> None:
         """For debuggers that may be lost: breakpoints and pauses hold only so long from now or from the last `heartbeat`. 0: for ever."""
-        _native.call("weft_session_lease", self._handle, int(seconds * 1000))
+        _native.call("weft_session_lease", self._handle, _native.units(seconds, 1000))
 
     def heartbeat(self) -> None:
         """The lease begins anew."""

@@ -9,7 +9,7 @@ import traceback
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from ctypes import byref
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 
@@ -65,13 +65,14 @@ class Runtime:
     def __init__(self, threads: int = 0, memory_limit: int = 0, call_deadline: float = 0, *, allow_blocks: Iterable[str] = (),
                  refuse_blocks: Iterable[str] = (), page_memory_limit: int = 0, messages: str | os.PathLike | None = None,
                  job_deadline: float = 0, on_job_end: Callable[[str], None] | None = None):
-        allowed, refused = list(allow_blocks), list(refuse_blocks)
-        options = _native.RuntimeOptions(threads=threads, memory_limit=memory_limit, call_deadline_ns=round(call_deadline * 1e9),
+        allowed, refused = _native.listed(allow_blocks), _native.listed(refuse_blocks)
+        options = _native.RuntimeOptions(threads=threads, memory_limit=memory_limit, call_deadline_ns=_native.units(call_deadline, 10**9),
                                          allowed_block_count=len(allowed), refused_block_count=len(refused),
-                                         page_memory_limit=page_memory_limit)
+                                         page_memory_limit=page_memory_limit,
+                                         job_deadline_ns=_native.units(job_deadline, 10**9) if messages is not None else 0)
         options.allowed_blocks, options.refused_blocks = _native.array(allowed), _native.array(refused)
         if messages is not None:
-            options.messages, options.job_deadline_ns = _native.encode(messages), round(job_deadline * 1e9)
+            options.messages = _native.encode(messages)
         if on_job_end is not None:
             options.job_ends = _native.JobEndsFunction(lambda _user, why: on_job_end(_native.text(why)))
             _told_of_job.append(options.job_ends)
@@ -130,7 +131,7 @@ class Runtime:
         def add(function: Callable) -> Callable:
             flags = (_host.STATEFUL if stateful else 0) | (0 if differentiable else _host.NOT_DIFFERENTIABLE)
             made = host_blocks.HostBlock(name or function.__name__, function, inputs, outputs, types=types or {}, attrs=attrs or {},
-                                         shapes=shapes, shaped_by=list(shaped_by), category=category, aliases=list(aliases), flags=flags)
+                                         shapes=shapes, shaped_by=shaped_by, category=category, aliases=aliases, flags=flags)
             if gradient is not None:
                 host_blocks.add_both(self._handle, made, gradient)
             else:
@@ -157,7 +158,7 @@ class Runtime:
 
         if deadline is not None and not 0 < deadline < 9e9:
             raise ValueError(f"deadline is a number of seconds greater than 0, not {deadline}")
-        names, totals = list(blocks), _host.TestTotals()
+        names, totals = _native.listed(blocks), _host.TestTotals()
         options = _host.TestOptions(report=_host.ReportFunction(report), deadline_ns=nanoseconds(deadline))
         if names:
             options.blocks, options.block_count = _native.array(names), len(names)
@@ -234,9 +235,12 @@ def _print(text: str) -> None:
     print(text, file=sys.stderr)
 
 
+_Folders = Union[str, os.PathLike, Iterable[Union[str, os.PathLike]]]
+
+
 def load(source: str | os.PathLike | bytes | Mapping[str, Any], *, runtime: Runtime | None = None, name: str | None = None,
-         folder: str | os.PathLike | None = None, allow: Iterable[str | os.PathLike] = (), write: Iterable[str | os.PathLike] = (),
-         keep_faulty: bool = False, on_print: Callable[[str], None] | None = _print,
+         folder: str | os.PathLike | None = None, allow: _Folders = (), write: _Folders = (), keep_faulty: bool = False,
+         on_print: Callable[[str], None] | None = _print,
          on_file: Callable[[str, str, str, bool], bool] | None = None) -> Page:
     """Loads a page: a path, the bytes of a page, or a page as a dict. Raises Error with all its faults as `diagnostics`.
 
@@ -249,7 +253,7 @@ def load(source: str | os.PathLike | bytes | Mapping[str, Any], *, runtime: Runt
     is called on any thread and must not use the page.
     """
     runtime = runtime if runtime is not None else default_runtime()
-    return Page(runtime, source, name, folder, list(allow), list(write), keep_faulty, on_print, on_file)
+    return Page(runtime, source, name, folder, allow, write, keep_faulty, on_print, on_file)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -264,7 +268,7 @@ class SnapshotInfo:
 class Page(Edits, Inspecting):
     """A loaded page and the state that its blocks keep: variables, queues, random streams. Closes as a context manager."""
 
-    def __init__(self, runtime: Runtime, source: Any, name: str | None, folder: Any, allow: list, write: list, keep_faulty: bool,
+    def __init__(self, runtime: Runtime, source: Any, name: str | None, folder: Any, allow: _Folders, write: _Folders, keep_faulty: bool,
                  on_print: Callable[[str], None] | None, on_file: Callable[[str, str, str, bool], bool] | None = None):
         def printed(_user: int, text: bytes) -> None:
             on_print(_native.text(text))
@@ -274,8 +278,9 @@ class Page(Edits, Inspecting):
 
         options = _native.PageOptions(keep_faulty=keep_faulty, name=_native.encode(name) if name is not None else None,
                                       folder=_native.encode(folder) if folder is not None else None)
-        options.allowed_folders, options.allowed_count = _native.array(allow), len(allow)
-        options.write_folders, options.write_count = _native.array(write), len(write)
+        readable, writable = _native.listed(allow), _native.listed(write)
+        options.allowed_folders, options.allowed_count = _native.array(readable), len(readable)
+        options.write_folders, options.write_count = _native.array(writable), len(writable)
         options.print = _native.PrintFunction(printed) if on_print is not None else _native.PrintFunction()
         options.file_access = _native.FileAccessFunction(may_use) if on_file is not None else _native.FileAccessFunction()
         if isinstance(source, Mapping):
@@ -310,9 +315,8 @@ class Page(Edits, Inspecting):
 
     def _follow(self, renames: Renames) -> None:
         ids = dict(renames)
-        for (id, *names), session in list(self._sessions.items()):
-            del self._sessions[id, *names]
-            self._sessions[ids.get(id, id), *(renamed(name, renames) for name in names)] = session
+        self._sessions = {(ids.get(id, id), *(renamed(name, renames) for name in names)): session
+                          for (id, *names), session in self._sessions.items()}
         for session in list(self._opened):
             session._follow(renames)
 
@@ -333,7 +337,7 @@ class Page(Edits, Inspecting):
         With `fetch` only these values are computed and given. The page's variables keep their values from call to call. Ctrl-C ends a
         long run, and one of `weft.UNTIL_STOPPED` (-1) steps, which nothing else ends but `deadline`.
         """
-        names = [fetch] if isinstance(fetch, str) else list(fetch)
+        names = _native.listed(fetch)
         key = (session, *names)
         if key not in self._sessions:
             self._sessions[key] = Session(self, session, fetch=names, keep="asked" if names else "all")
@@ -408,7 +412,7 @@ class Page(Edits, Inspecting):
         return self._snapshot("weft_page_restore_state", path, patience, partial)
 
     def _snapshot(self, function: str, path: str | os.PathLike, patience: float, partial: bool = False) -> SnapshotInfo:
-        options = _native.SnapshotOptions(partial=partial, patience_ms=int(patience * 1000) if patience > 0 else -1)
+        options = _native.SnapshotOptions(partial=partial, patience_ms=_native.units(patience, 1000) if patience > 0 else -1)
         info = _native.SnapshotInfo()
         _native.call(function, self._handle, _native.encode(path), byref(options), byref(info))
         return SnapshotInfo(info.variables, info.resources, info.bytes)

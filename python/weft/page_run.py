@@ -141,7 +141,7 @@ class PageRun:
 
         Raises Error where none of the `names` can be read.
         """
-        wanted = None if names is None else list(names)
+        wanted = None if names is None else _native.listed(names)
         if wanted == []:
             return Results()
         listed = (None, 0) if wanted is None else (_native.array(wanted), len(wanted))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 UNTIL_STOPPED = _native.UNTIL_STOPPED
 _SLICE_MS = 50  # how often a waiting main thread looks for Ctrl-C
+_LONGEST_MS = 1 << 62
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Session(Watching, Debugging):
                  keep: str = "all"):
         if keep not in ("all", "asked"):
             raise ValueError(f"keep is 'all' or 'asked', not {keep!r}")
-        fetches, effects = list(fetch), list(operations)
+        fetches, effects = _native.listed(fetch), _native.listed(operations)
         options = _native.SessionOptions(keep_asked=keep == "asked", session=_native.encode(session) if session is not None else None)
         options.fetches, options.fetch_count = _native.array(fetches), len(fetches)
         options.operations, options.operation_count = _native.array(effects), len(effects)
@@ -278,7 +279,7 @@ class Session(Watching, Debugging):
         """
         if names is None:
             return Results(_native.make("weft_session_read_results", self._handle, None, 0))
-        wanted = list(names)
+        wanted = _native.listed(names)
         if not wanted:
             return Results()
         found = Results(_native.make("weft_session_read_results", self._handle, _native.array(wanted), len(wanted)))
@@ -292,7 +293,7 @@ def wait_for(function: str, handle: c_void_p, timeout: float | None) -> str:
     """Calls a function that waits for a handle: for `timeout` seconds, or in slices, for Ctrl-C, until nothing runs. Gives the state."""
     state = c_int32()
     while True:
-        _native.call(function, handle, _SLICE_MS if timeout is None else max(0, int(timeout * 1000)), byref(state))
+        _native.call(function, handle, _SLICE_MS if timeout is None else int(max(0, min(timeout * 1000, _LONGEST_MS))), byref(state))
         name = _native.name_of(_native.STATES, state.value)
         if timeout is not None or name != "running":
             return name
@@ -343,16 +344,16 @@ def interruptibly(work: Callable[[], None], cancel: Callable[[], None] | None = 
     return None
 
 
-def nanoseconds(deadline: float | None) -> int:
-    """A deadline in seconds as the engine takes it, for which 0 is none."""
-    return 0 if deadline is None else max(1, int(deadline * 1e9))
+def nanoseconds(seconds: float | None) -> int:
+    """A time in seconds as the engine takes it, for which 0 is none."""
+    return 0 if seconds is None else _native.units(seconds, 10**9)
 
 
 def run_options(steps: int, deadline: float | None, interval: float | None, until: str | None = None) -> _native.RunOptions:
     for what, seconds in (("deadline", deadline), ("interval", interval)):
         if seconds is not None and not 0 < seconds < 9e9:
             raise ValueError(f"{what} is a number of seconds greater than 0, not {seconds}")
-    return _native.RunOptions(steps=steps, deadline_ns=nanoseconds(deadline), interval_ns=int((interval or 0) * 1e9),
+    return _native.RunOptions(steps=steps, deadline_ns=nanoseconds(deadline), interval_ns=nanoseconds(interval),
                               until_block=_native.encode(until) if until is not None else None)
 
 

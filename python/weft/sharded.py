@@ -89,7 +89,7 @@ class ShardedRun:
                                          session=_native.encode(session) if session is not None else None)
         for values, counted, texts in (("fetches", "fetch_count", fetch), ("operations", "operation_count", operations),
                                        ("cut", "cut_count", cut), ("whole", "whole_count", whole)):
-            listed = [texts] if isinstance(texts, str) else list(texts)
+            listed = _native.listed(texts)
             setattr(options, values, _native.array(listed))
             setattr(options, counted, len(listed))
         self._page, self._handle = page, None

@@ -111,7 +111,7 @@ def run(grid: str, client, program: str = "weft", chunk: int = 0, options: list[
         raise SweepError(f"a task needs a number of points, 0 or more, found {chunk}")
     from distributed import as_completed
 
-    grid = os.path.abspath(grid)
+    grid, program = os.path.abspath(grid), _absolute(program)
     missing = _say(program, grid, "--missing", *journal, *(["--retry"] if retry else []))
     points = _points(missing)
     if points == 0:
@@ -170,12 +170,18 @@ def _arguments(texts: list[str] | None) -> argparse.Namespace:
 
 
 def _given(arguments: argparse.Namespace, options: tuple[str, ...]) -> list[str]:
-    """The options as they were given; folders with the paths that they have on workers, too."""
+    """The options as they were given; folders and libraries with the paths that they have on workers, too."""
     texts = []
     for option in options:
         for value in getattr(arguments, option[2:].replace("-", "_")):
-            texts += [option, os.path.abspath(value) if option in FOLDERS else value]
+            library = option == "--library" and (os.sep in value or os.path.isfile(value))  # the system looks elsewhere for other names
+            texts += [option, os.path.abspath(value) if library or option in FOLDERS else value]
     return texts
+
+
+def _absolute(program: str) -> str:
+    """The program with the path that it has on workers, too; what has no folder they look for."""
+    return os.path.abspath(program) if os.sep in program else program
 
 
 def _connect(address: str):
@@ -195,7 +201,7 @@ def main(texts: list[str] | None = None) -> int:
     journal = ["--journal", arguments.journal] if arguments.journal else []
     tasks, end = _given(arguments, TASK_OPTIONS), _given(arguments, END_OPTIONS)
     retry = ["--retry"] if arguments.retry else []
-    program = shutil.which(arguments.weft) or arguments.weft
+    program = _absolute(shutil.which(arguments.weft) or arguments.weft)
     try:
         if not arguments.dask:
             return subprocess.run([program, "sweep", arguments.grid, *journal, *retry, *tasks, *end, *flags]).returncode

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import numbers
 from collections.abc import Iterator, Mapping
 from ctypes import POINTER, PYFUNCTYPE, byref, c_char_p, c_int64, c_void_p, pythonapi
 from typing import Any
@@ -244,15 +245,75 @@ class Results(Mapping):
         return f"<weft.Results {', '.join(self._index)}>"
 
 
-def to_array(value: Any, dtype: str | None) -> tuple[np.ndarray, int]:
-    """A value as a contiguous array and the number of its type. Python's numbers become float32, int32 or int64, and bool."""
+def as_array(value: Any) -> np.ndarray:
+    """What numpy makes of a value; but strings are objects: its own types for them lose zero bytes at their ends."""
     array = np.asarray(value)
-    if not isinstance(value, (np.ndarray, np.generic)):
-        if array.dtype == np.float64:
-            array = array.astype(np.float32)
-        elif array.dtype == np.int64 and array.size and -(2**31) <= array.min() and array.max() < 2**31:
-            array = array.astype(np.int32)
+    return np.array(value, object) if array.dtype.kind in "SU" and not isinstance(value, np.ndarray) else array
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """Python's numbers as float32, int32 or int64."""
+    if array.dtype == np.float64:
+        return array.astype(np.float32)
+    if array.dtype == np.int64 and array.size and -(2**31) <= array.min() and array.max() < 2**31:
+        return array.astype(np.int32)
+    return array
+
+
+def _check_objects(array: np.ndarray, needed: tuple[type, ...], what: str) -> None:
+    for kind in set(map(type, array.ravel().tolist())):
+        if not issubclass(kind, needed):
+            raise TypeError(f"{what}, found {kind.__name__}")
+
+
+def _check_whole(array: np.ndarray, kind: type, dtype: str) -> None:
+    """Checks that an integer type, or bool, has all the numbers."""
+    low, high = (0, 1) if kind is np.bool_ else (int(np.iinfo(kind).min), int(np.iinfo(kind).max))
+    integers = array.dtype.kind in "iu"
+    if integers and (not array.size or (low <= int(array.min()) and int(array.max()) <= high)):
+        return  # without arrays of its own
+    flat = array.ravel()
+    if integers:
+        fit = (flat >= low) & (flat <= high)
+    else:
+        with np.errstate(invalid="ignore"):
+            fit = (flat % 1 == 0) & (flat >= low) & (flat < float(high + 1))
+    if not fit.all():
+        raise ValueError(f"{dtype} needs whole numbers from {low} to {high}, found {flat[~fit][0]}")
+
+
+def _numbers(array: np.ndarray, dtype: str) -> np.ndarray:
+    """An array of numbers as one of types that numpy computes with."""
+    if array.dtype.kind == "O":
+        _check_objects(array, (numbers.Number, np.bool_), f"{dtype} needs numbers")
+    elif array.dtype.kind in "Mm":  # times are counts of their unit
+        return array.astype(np.int64)
+    elif array.dtype.kind == "V" and not issubclass(array.dtype.type, np.void):  # of other packages: the bfloat16 of JAX, say
+        return array.astype(np.float32)
+    elif array.dtype.kind not in "biufc":
+        raise TypeError(f"{dtype} needs numbers, found numpy's {array.dtype}")
+    return array
+
+
+def _cast(array: np.ndarray, kind: type, dtype: str) -> np.ndarray:
+    """Numbers as another type. They may round to a floating type; nothing else of them is lost."""
+    array = _numbers(array, dtype)
+    to = np.dtype(kind).kind
+    if array.dtype.kind == "c" and to != "c":
+        raise TypeError(f"{dtype} needs real numbers, found {array.dtype}")
+    if to in "biu" and not np.can_cast(array.dtype, kind, "safe"):
+        _check_whole(array, kind, dtype)
+    return array.astype(kind, copy=False)
+
+
+def to_array(value: Any, dtype: str | None) -> tuple[np.ndarray, int]:
+    """A value as a contiguous array and the number of its type. Python's numbers become float32, int32 or int64, and bool.
+
+    Raises TypeError or ValueError where the type `dtype` does not have the values; floating types round.
+    """
+    array = as_array(value)
     if dtype is None:
+        array = array if isinstance(value, (np.ndarray, np.generic)) else _plain(array)
         dtype = "DT_STRING" if array.dtype.kind in "SUO" else _FROM_NUMPY.get(array.dtype.newbyteorder("="))
         if dtype is None:
             raise TypeError(f"Weft has no element type for numpy's {array.dtype}")
@@ -261,17 +322,22 @@ def to_array(value: Any, dtype: str | None) -> tuple[np.ndarray, int]:
     number, kind = _TYPES[dtype]
     if number == _RESOURCE:
         raise TypeError("a resource handle cannot be given")
-    if number == _STRING and array.dtype.kind == "O":
-        for kind in set(map(type, array.ravel().tolist())):
-            if not issubclass(kind, (str, bytes)):
-                raise TypeError(f"strings are str or bytes, found {kind.__name__}")
-    if number == _BFLOAT16:
-        bits = np.ascontiguousarray(array, np.float32).view(np.uint32).astype(np.uint64)
-        rounded = np.where(np.isnan(np.asarray(array, np.float32)), bits | 0x400000, bits + 0x7FFF + ((bits >> 16) & 1))  # ties to even
-        array = (rounded >> 16).astype(np.uint16).reshape(array.shape)  # which ascontiguousarray changes for a scalar
-    elif number != _STRING:
-        array = array.astype(kind, copy=False)
+    if number == _STRING:
+        if array.dtype.kind == "O":
+            _check_objects(array, (str, bytes), "strings are str or bytes")
+    elif number == _BFLOAT16:
+        array = _to_bfloat16(_cast(array, np.float32, dtype))
+    else:
+        if array.dtype.kind == "f" and np.dtype(kind).kind in "iu" and isinstance(value, (list, tuple)):
+            array = np.array(value, object)  # of integers that int64 and uint64 only have together numpy makes floats
+        array = _cast(array, kind, dtype)
     return np.require(array, requirements="C"), number
+
+
+def _to_bfloat16(array: np.ndarray) -> np.ndarray:
+    bits = np.ascontiguousarray(array).view(np.uint32).astype(np.uint64)
+    rounded = np.where(np.isnan(array), bits | 0x400000, bits + 0x7FFF + ((bits >> 16) & 1))  # ties to even
+    return (rounded >> 16).astype(np.uint16).reshape(array.shape)  # which ascontiguousarray changes for a scalar
 
 
 def to_buffer(array: np.ndarray, number: int) -> tuple[_native.Buffer, Any]:

@@ -128,7 +128,7 @@ class Watching:
         if callback is not None and not callable(callback):
             raise TypeError(f"a callback is a function of an event, or None, not {callback!r}")
         bits = bits_of(kinds)
-        nanoseconds = 0 if interval is None else -1 if interval <= 0 else int(interval * 1e9)
+        nanoseconds = 0 if interval is None else -1 if interval <= 0 else _native.units(interval, 10**9)
         before, self._on_event.callback = self._on_event.callback, callback
         try:
             if callback is None:

@@ -1,6 +1,7 @@
 """Blocks written in Python."""
 import _thread
 import gc
+import importlib.util
 import json
 import pathlib
 import signal
@@ -9,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
 import weakref
 
@@ -105,6 +107,18 @@ class BlocksTest(unittest.TestCase):
         short = runtime_with(types={"T": ["DT_BFLOAT16"]}, run=lambda x: x * 1.5)
         self.assertEqual(short.load(f_of("DT_BFLOAT16", [1, 2])).run()["f.y"].tolist(), [1.5, 3])
 
+    @unittest.skipUnless(importlib.util.find_spec("ml_dtypes"), "needs ml_dtypes")
+    def test_bfloat16_of_other_packages(self):
+        import ml_dtypes
+
+        short = runtime_with(types={"T": ["DT_BFLOAT16"]}, run=lambda x: (x * 1.5).astype(ml_dtypes.bfloat16))
+        self.assertEqual(short.load(f_of("DT_BFLOAT16", [1, 2])).run()["f.y"].tolist(), [1.5, 3])
+
+    def test_strings_keep_zero_bytes_at_their_ends(self):
+        for words in ([b"a\0"], ["a\0"]):
+            runtime = runtime_with(inputs={"x": "DT_STRING"}, outputs={"y": "DT_STRING"}, run=lambda x: words)
+            self.assertEqual(runtime.load(f_of("DT_STRING", ["x"])).run()["f.y"].tolist(), [b"a\0"])
+
     def test_attributes_of_every_kind(self):
         seen = {}
         attrs = {"i": 3, "f": 0.5, "b": True, "s": "text", "l": weft.Attr("list(int)", [1, 2]), "t": weft.Attr("type", "DT_INT32"),
@@ -165,7 +179,20 @@ class FailuresTest(unittest.TestCase):
     def test_what_does_not_fit(self):
         self.assertIn("complex", self.failure(run=lambda x: x * 1j).message)
         self.assertIn("(4,)", self.failure(run=lambda x: np.zeros(4, np.float32), shapes=lambda x: x.shape).message)
+        error = self.failure(f_of("DT_INT32"), run=lambda x: np.int64([1, 2**31 + 5]))
+        self.assertEqual(error.code, "internal")
+        self.assertIn("DT_INT32 needs whole numbers from -2147483648 to 2147483647, found 2147483653", error.message)
+        self.assertIn("complex", self.failure(f_of("DT_BFLOAT16"), types={"T": ["DT_BFLOAT16"]}, run=lambda x: x * 1j).message)
+        self.assertIn("a size is a number", self.failure(run=lambda x: x, shapes=lambda x: [2**64 + 3]).message)
         self.assertIn("2 results", self.failure(run=lambda x: (x, x), outputs={"y": "T", "z": "T", "w": "T"}).message)
+
+    def test_a_string_that_the_engine_does_not_take(self):
+        from weft import blocks
+        taken, no_room = [], 7
+        value = types.SimpleNamespace(dtype=blocks._STRING, rank=1, shape=[3], data=None)
+        raw = types.SimpleNamespace(outputs=[value], set_string=lambda *given: taken.append(given[3]) or (no_room if len(taken) == 2 else 0))
+        self.assertEqual(blocks._give(types.SimpleNamespace(contents=raw), 0, [b"a", b"b", b"c"], False), no_room)
+        self.assertEqual(taken, [b"a", b"b"])
 
     def test_an_input_that_is_kept(self):
         kept = []

@@ -252,6 +252,41 @@ class ErrorsTest(unittest.TestCase):
             self.assertEqual(caught.exception.code, "permission_denied")
             self.assertEqual(weft.load(reading, allow=[folder]).run()["read.contents"], b"hello")
 
+    def test_one_folder_is_no_list_of_its_letters(self):
+        text = {"dtype": "DT_STRING", "shape": [], "values": ["hello"]}
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
+            for place, allowed in ((folder, True), (other, False)):
+                name = {"dtype": "DT_STRING", "shape": [], "values": [os.path.join(place, "note")]}
+                writing = page({"id": "write", "block": "WriteFile", "inputs": {"filename": name, "contents": text}},
+                               {"id": "run", "block": "ClientSession", "inputs": {"run_outputs": ["write.operation"]}})
+                reading = page({"id": "read", "block": "ReadFile", "inputs": {"filename": name}})
+                pathlib.Path(place, "note").write_bytes(b"old")
+                for one in (folder, pathlib.Path(folder), [folder]):
+                    for load in (lambda: weft.load(writing, write=one), lambda: weft.load(reading, allow=one)):
+                        if allowed:
+                            load().run()
+                            continue
+                        with self.assertRaises(weft.Error) as caught:
+                            load().run()
+                        self.assertEqual(caught.exception.code, "permission_denied")
+                self.assertEqual(pathlib.Path(place, "note").read_bytes(), b"hello" if allowed else b"old")
+
+    def test_one_name_is_no_list_of_its_letters(self):
+        page_ = weft.load(doubling())
+        session = page_.session(fetch="double.z", keep="asked").run()
+        self.assertEqual(session.names(), ["double.z"])
+        self.assertEqual(list(session.results("double.z")), ["double.z"])
+        with page_.open_run() as run:
+            self.assertEqual(list(run.run().results("double.z")), ["double.z"])
+        counting = weft.load(counter())
+        counting.session(fetch="n.ref", operations="up").run()
+        self.assertEqual(counting.variable("n"), 1)
+        name = {"dtype": "DT_STRING", "shape": [], "values": ["x"]}
+        reading = page({"id": "read", "block": "ReadFile", "inputs": {"filename": name}})
+        with self.assertRaisesRegex(weft.Error, "it is on the list of refused blocks"):
+            weft.Runtime(refuse_blocks="io_ops").load(reading)
+        weft.Runtime(allow_blocks="ReadFile").load(reading)
+
     def test_each_access_to_a_file_is_seen(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = os.path.realpath(folder)
@@ -284,6 +319,62 @@ class ErrorsTest(unittest.TestCase):
             weft.load(b"{")
         copy = pickle.loads(pickle.dumps(caught.exception))
         self.assertEqual((copy.code, str(copy)), (caught.exception.code, str(caught.exception)))
+
+    def test_numbers_that_the_engine_has_no_place_for(self):
+        page_ = weft.load(doubling())
+        session = page_.session().run()
+        for what, wrong in (("steps", lambda: page_.run(2**64 + 1)), ("steps", lambda: session.start(np.uint64(2**63))),
+                            ("weft_page_hold_memory", lambda: page_.hold_memory(2**64)),
+                            ("weft_session_cancel_start", lambda: session.cancel(-1)),
+                            ("memory_limit", lambda: weft.Runtime(memory_limit=2**64)), ("threads", lambda: weft.Runtime(threads=2**32 + 1)),
+                            ("weft_view_text", lambda: session.view("double.z").text(2**64)),
+                            ("most_events", lambda: session.events(most_events=2**32)),
+                            ("bins", lambda: session.subscribe("double.z", "histogram", bins=2**64 + 5)),
+                            ("from_hit", lambda: session.break_if("run >= 1", from_hit=-1)), ("shards", lambda: page_.sharded(shards=2**32 + 1))):
+            with self.subTest(what), self.assertRaisesRegex(ValueError, rf"{what} is a number from -?\d+ to \d+, not -?\d+"):
+                wrong()
+        self.assertEqual(session.info.runs, 1)
+
+    def test_the_longest_wait(self):
+        session = weft.load(doubling()).session()
+        for timeout in (1e17, float("inf")):
+            session.start(1)
+            self.assertEqual(session.wait(timeout), "idle")
+
+    def test_times_that_are_almost_none(self):
+        """Where the engine means something else by 0: no lease, no deadline, its own interval."""
+        session = weft.load(long_product(200)).session()
+        session.lease(0.0004)
+        session.break_before("product")
+        session.start(1)
+        late = time.monotonic() + 20
+        while session.info.state != "idle" and time.monotonic() < late:
+            time.sleep(0.001)
+        self.assertEqual(session.info.state, "idle")
+        with weft.Runtime(call_deadline=1e-10) as runtime, self.assertRaises(weft.CancelledError):
+            runtime.load(XOR)
+        session = weft.load(counter()).session()
+        seen = []
+        session.on_event(lambda event: seen.append(event.run), "run", interval=1e-10)
+        session.run(50)
+        self.assertEqual(set(seen), set(range(1, 51)))
+
+    def test_almost_no_patience(self):
+        begun, end = threading.Event(), threading.Event()
+        runtime = weft.Runtime()
+        runtime.add_block("Wait", inputs={"x": "T"}, outputs={"y": "T"}, stateful=True)(lambda x: begun.set() or end.wait(20) and x)
+        page_ = runtime.load(page(const("x", "DT_FLOAT", [], [1]), {"id": "wait", "block": "Wait", "inputs": {"x": "x.output"}}))
+        session = page_.session()
+        session.start(1)
+        begun.wait(20)
+        with tempfile.TemporaryDirectory() as folder:
+            start = time.monotonic()
+            with self.assertRaises(weft.Error) as caught:
+                page_.save_state(os.path.join(folder, "state"), patience=1e-5)
+            self.assertEqual(caught.exception.code, "failed_precondition")
+            self.assertLess(time.monotonic() - start, 5)
+        end.set()
+        self.assertEqual(session.wait(), "idle")
 
     def test_wrong_use(self):
         page_ = weft.load(doubling())

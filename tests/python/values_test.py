@@ -1,10 +1,13 @@
 """Values in and out: zero copies, types, strings, DLPack, memory of the host."""
 import gc
+import importlib.util
+import tracemalloc
 import unittest
 
 import numpy as np
 import weft
-from pages import GRAPHS, const, doubling, page
+from pages import GRAPHS, const, counter, doubling, page
+from weft.values import to_array
 
 
 class ResultsTest(unittest.TestCase):
@@ -105,6 +108,86 @@ class ResultsTest(unittest.TestCase):
     def test_no_elements(self):
         session = weft.load(doubling(shape=(0, 3))).session().run()
         self.assertEqual(session["double.z"].shape, (0, 3))
+
+
+class TypesTest(unittest.TestCase):
+    def test_strings_keep_zero_bytes_at_their_ends(self):
+        session = weft.load(page(const("words", "DT_STRING", [2], ["a", "b"]),
+                                 {"id": "same", "block": "Identity", "inputs": {"input": "words.output"}})).session()
+        for words in ([b"a\0", b"\0"], ["a\0", "\0"], ["a\0", b"\0"], np.array([b"a\0", b"\0"], object)):
+            self.assertEqual(session.run(feeds={"words.output": words})["same.output"].tolist(), [b"a\0", b"\0"])
+        self.assertEqual(weft.literal([["a\0", b"b\0\0"]]), {"dtype": "DT_STRING", "shape": [1, 2], "values": ["a\0", "b\0\0"]})
+        self.assertEqual(weft.literal(b"a\0"), {"dtype": "DT_STRING", "shape": [], "values": ["a\0"]})
+        self.assertEqual(weft.literal([], "DT_STRING")["shape"], [0])
+        with self.assertRaisesRegex(TypeError, "found int"):
+            weft.literal(["a", 1])
+
+    def test_a_type_that_is_named_has_all_the_values(self):
+        for dtype, values, found in (("DT_UINT8", [3, 300], "300"), ("DT_UINT8", [-1], "-1"), ("DT_INT32", [2**40], "1099511627776"),
+                                     ("DT_INT32", 1.9, "1.9"), ("DT_INT32", [1, float("nan")], "nan"), ("DT_INT64", np.float32(2**63), "9.22"),
+                                     ("DT_UINT64", np.int64([-1]), "-1"), ("DT_INT64", np.uint64([2**63]), "9223372036854775808"),
+                                     ("DT_UINT64", [2**64], "18446744073709551616"), ("DT_INT16", np.float16([np.inf]), "inf"),
+                                     ("DT_BOOL", [1, 2], "2"), ("DT_BOOL", np.float64([0.5]), "0.5"), ("DT_QINT8", np.int16(128), "128"),
+                                     ("DT_INT8", np.array([1, 1.5], object), "1.5")):
+            with self.subTest(dtype=dtype, values=values), self.assertRaisesRegex(ValueError, f"^{dtype} needs whole numbers from .*, found {found}"):
+                weft.literal(values, dtype)
+        for dtype in ("DT_FLOAT", "DT_BFLOAT16", "DT_INT32", "DT_BOOL"):
+            with self.assertRaisesRegex(TypeError, f"^{dtype} needs real numbers, found complex128"):
+                weft.literal([1 + 2j], dtype)
+            with self.assertRaisesRegex(TypeError, f"^{dtype} needs numbers, found"):
+                weft.literal(["1"], dtype)
+
+    def test_a_type_that_is_named_keeps_what_it_has(self):
+        for dtype, values in (("DT_UINT8", [0, 255]), ("DT_INT8", [-128, 127]), ("DT_INT64", [-2**63, 2**63 - 1]), ("DT_UINT64", [1, 2**64 - 1]),
+                              ("DT_UINT64", [2**63 + 1, 3]), ("DT_INT32", []), ("DT_DOUBLE", [0.1, 1e300]), ("DT_BOOL", [False, True]),
+                              ("DT_COMPLEX64", [[1, 2], [3, 0]])):
+            with self.subTest(dtype):
+                given = [complex(*each) for each in values] if dtype == "DT_COMPLEX64" else values
+                self.assertEqual(weft.literal(given, dtype), {"dtype": dtype, "shape": [len(values)], "values": values})
+        self.assertEqual(weft.literal(np.float64([3, -4]), "DT_INT16")["values"], [3, -4])
+        self.assertEqual(weft.literal([1, 0], "DT_BOOL")["values"], [True, False])
+
+    def test_times_are_counts_of_their_unit(self):
+        self.assertEqual(weft.literal(np.array([1, -2], "m8[s]"), "DT_INT64")["values"], [1, -2])
+        self.assertEqual(weft.literal(np.array(["1970-01-03"], "M8[D]"), "DT_INT64")["values"], [2])
+        with self.assertRaisesRegex(ValueError, "^DT_INT8 needs whole numbers from .*, found 128"):
+            weft.literal(np.array([128], "m8[s]"), "DT_INT8")
+
+    @unittest.skipUnless(importlib.util.find_spec("ml_dtypes"), "needs ml_dtypes")
+    def test_numbers_of_types_that_other_packages_have(self):
+        import ml_dtypes
+
+        given = np.array([1.5, -2], ml_dtypes.bfloat16)
+        session = weft.load(doubling("DT_BFLOAT16", (2,))).session()
+        session.feed("x.output", given, dtype="DT_BFLOAT16")
+        self.assertEqual(session.run()["double.z"].tolist(), [3, -4])
+        self.assertEqual(weft.literal(given, "DT_DOUBLE")["values"], [1.5, -2])
+        with self.assertRaisesRegex(ValueError, "^DT_INT32 needs whole numbers from .*, found 1.5"):
+            weft.literal(given, "DT_INT32")
+
+    def test_records_and_bytes_are_no_numbers(self):
+        for given in (np.zeros(2, [("a", np.float32)]), np.zeros(2, "V4"), np.array(["1"]), np.array([b"1"])):
+            for dtype in ("DT_FLOAT", "DT_INT64", "DT_BFLOAT16"):
+                with self.subTest(given=given, dtype=dtype), self.assertRaisesRegex(TypeError, f"^{dtype} needs numbers, found"):
+                    weft.literal(given, dtype)
+
+    def test_integers_that_fit_are_checked_without_arrays_of_their_own(self):
+        given = np.ones(2**20, np.int64)
+        tracemalloc.start()
+        try:
+            taken = to_array(given, "DT_UINT8")[0]
+            most = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        self.assertLess(most, 1.5 * taken.nbytes)
+
+    def test_feeds_variables_and_values_of_a_paused_run_have_the_type_that_is_named(self):
+        page_ = weft.load(counter())
+        session = page_.session()
+        for give in (lambda: session.feed("n.ref", 2**31, "DT_INT32"), lambda: page_.set_variable("n", 2**31, "DT_INT32"),
+                     lambda: session.override("n.ref", 2**31, "DT_INT32")):
+            with self.assertRaisesRegex(ValueError, "^DT_INT32 needs"):
+                give()
 
 
 class DlpackTest(unittest.TestCase):
@@ -224,6 +307,16 @@ class InputsTest(unittest.TestCase):
         page.add("double", "Multiply", {"x": "x.output", "y": "x.output"})
         self.assertEqual(page.run(fetch="twice.z")["twice.z"].tolist(), [0, 2])
         self.assertEqual(page.run(fetch="double.z")["double.z"].tolist(), [0, 1])
+
+    def test_sessions_that_a_page_keeps_follow_ids_that_are_swapped(self):
+        def session(id, fetch):
+            return {"id": id, "block": "ClientSession", "inputs": {"fetch_outputs": [fetch]}}
+
+        page_ = weft.load(page(const("x", "DT_FLOAT", [], [1]), const("y", "DT_FLOAT", [], [2]), session("a", "x.output"), session("b", "y.output")))
+        kept = {id: page_.run(session=id) and page_._sessions[id,] for id in ("a", "b")}
+        page_.edit(*[{"op": "rename", "block": old, "to": new} for old, new in (("a", "t"), ("b", "a"), ("t", "b"))])
+        self.assertEqual(page_._sessions, {("b",): kept["a"], ("a",): kept["b"]})
+        self.assertEqual(list(page_.run(session="a")), ["y.output"])
 
     def test_what_cannot_be_bound(self):
         session = weft.load(doubling(shape=(2,))).session()

@@ -1,9 +1,11 @@
 """`python3 -m weft.sweep` with a local cluster of Dask. Skipped where Debian's python3-distributed is missing."""
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 import warnings
 
@@ -29,6 +31,19 @@ class OptionsTest(unittest.TestCase):
             done = subprocess.run([sys.executable, "-m", "weft.sweep", "grid.json", "--chunk", chunk], capture_output=True, text=True, env=environment())
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(f"--chunk: needs a number of points, 0 or more, found '{chunk}'", done.stderr)
+
+    def test_what_lies_here_goes_to_workers_with_its_whole_path(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = os.path.realpath(folder)
+            program = pathlib.Path(folder, "tool")
+            program.write_text('#!/bin/sh\necho "$0" "$@"\n')
+            program.chmod(0o755)
+            pathlib.Path(folder, "here.so").touch()
+            libraries = ["--library", "./a.so", "--library", "here.so", "--library", "system.so"]
+            done = subprocess.run([sys.executable, "-m", "weft.sweep", "g.json", "--weft", "./tool", *libraries], capture_output=True, text=True,
+                                  cwd=folder, env=environment())
+            self.assertEqual(done.stdout.split(), [f"{folder}/tool", "sweep", "g.json", "--library", f"{folder}/a.so",
+                                                   "--library", f"{folder}/here.so", "--library", "system.so"], done.stderr)
 
 
 @unittest.skipUnless(distributed, "Debian's python3-distributed is missing")
