@@ -10,9 +10,10 @@ namespace weft {
 namespace {
 
 constexpr int kOrderSweeps = 14, kHeightSweeps = 24, kMoreHeightSweeps = 80;
-// Exchanging neighbours pays in pictures that people look at as a whole: so many vertices, and pairs of links that are compared each time.
+// Exchanging neighbours pays in pictures that people look at as a whole: so many vertices, and pairs of links that are compared each time (of a
+// vertex that very many read they would be the square of its links).
 constexpr size_t kMostForSwaps = 3000;
-constexpr double kMostSwapWork = 1e6;
+constexpr double kAlwaysSwapWork = 20000, kSwapWorkPerLink = 50;
 constexpr double kBoxGap = 26, kPassGap = 12;
 
 /// Where a link ends, as a number that orders the ends within a layer.
@@ -198,7 +199,8 @@ void OrderLayers(LayerGraph& graph) {
   for (int layer = 0; layer < layers; ++layer) NumberPlaces(graph, layer);
   auto best = graph.layers;
   int64_t fewest = Crossings(graph);
-  const bool small = graph.vertices.size() <= kMostForSwaps && SwapWork(graph) <= kMostSwapWork;
+  const double most_work = kAlwaysSwapWork + kSwapWorkPerLink * static_cast<double>(graph.links.size());
+  const bool small = graph.vertices.size() <= kMostForSwaps && SwapWork(graph) <= most_work;
   for (int sweep = 0; sweep < kOrderSweeps && fewest > 0; ++sweep) {
     bool forward = sweep % 2 == 0;
     for (int i = 1; i < layers; ++i) SortLayer(graph, forward ? i : layers - 1 - i, forward);
