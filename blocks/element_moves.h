@@ -30,6 +30,16 @@ struct ElementMoves {
   void FillLong(void* to, int64_t n, const void* value, Workers& workers) const {
     workers.For(n, kLong, [&](int64_t begin, int64_t end) { fill(static_cast<std::byte*>(to) + begin * size, end - begin, value); });
   }
+  /// `count` rows, in tasks where they have many elements.
+  void RowsLong(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t count, int64_t columns, Workers& workers) const {
+    if (count * columns <= kLong) return rows(from, from_step, to, to_step, count, columns);
+    const int64_t width = std::min(columns, kLong), parts = DivideUp(columns, width);
+    workers.For(count * parts, parts > 1 ? 1 : kLong / width, [&](int64_t begin, int64_t end) {
+      const int64_t row = begin / parts, column = begin % parts * width;
+      rows(static_cast<const std::byte*>(from) + (row * from_step + column) * size, from_step,
+           static_cast<std::byte*>(to) + (row * to_step + column) * size, to_step, end - begin, std::min(width, columns - column));
+    });
+  }
   static constexpr int64_t kLong = int64_t{1} << 16;  // elements of a task
 };
 

@@ -35,6 +35,8 @@ struct RangeOut {
 
 /// Elements of a parallel piece where each costs a few operations.
 inline constexpr int64_t kQuantizedGrain = 32 * 1024;
+/// Slices or channels whose quantizers one task makes.
+inline constexpr int64_t kSlicesTogether = kQuantizedGrain / 4;
 
 template <int... I>
 Status CheckRanges(const PlanContext& ctx, const RangeIn<I>&... ranges) {
@@ -142,6 +144,12 @@ struct Ends {
     max = high;
   }
 };
+template <class T>
+Ends<T> Together(const Ends<T>* pieces, int64_t count) {
+  Ends<T> all;
+  for (int64_t p = 0; p < count; ++p) all = {std::min(all.min, pieces[p].min), std::max(all.max, pieces[p].max)};
+  return all;
+}
 /// Of all of `count` numbers, in pieces, for which `pieces` has memory: EndPieces(count).
 inline int64_t EndPieces(int64_t count) { return DivideUp(count, kQuantizedGrain); }
 template <class T>
@@ -151,9 +159,7 @@ Ends<T> EndsOfAll(const T* from, int64_t count, Ends<T>* pieces, Workers& worker
     ends.Include(from + begin, end - begin);
     pieces[begin / kQuantizedGrain] = ends;
   });
-  Ends<T> all;
-  for (int64_t p = 0; p < EndPieces(count); ++p) all = {std::min(all.min, pieces[p].min), std::max(all.max, pieces[p].max)};
-  return all;
+  return Together(pieces, EndPieces(count));
 }
 
 /// Calls row(slice, first element, count) for pieces of a sliced tensor, in parallel.
@@ -163,7 +169,9 @@ void ForSlices(const RunContext& ctx, const SlicedTensor& t, auto&& row) {
     return;
   }
   const int64_t grain = std::max<int64_t>(1, kQuantizedGrain / std::max<int64_t>(t.inner, 4));
-  kernels::ForEach(ctx.workers(), t.rows(), grain, [&](int64_t r) { row(r % t.slices, r * t.inner, t.inner); });
+  kernels::ForEach(ctx.workers(), t.rows(), grain, [&](int64_t r) {
+    ctx.workers().For(t.inner, 2 * kQuantizedGrain, [&](int64_t begin, int64_t end) { row(r % t.slices, r * t.inner + begin, end - begin); });
+  });
 }
 
 }  // namespace weft::blocks

@@ -73,11 +73,15 @@ int64_t Gather(const RowPlan& plan, RunContext& ctx, const T* from, IndexView in
 /// Calls work(section, first, last) for ranges of columns that cover every element of the tables once. They depend on sizes alone. Rows are
 /// not divided: every part would have to look at all names.
 void ForParts(const kernels::RowTables& t, RunContext& ctx, const auto& work) {
-  constexpr int64_t kSmall = 32768, kNarrowest = 32, kCuts = 8;
-  const int64_t size = t.count * t.width;
-  if (t.sections() == 1 && size > kSmall && t.width >= 2 * kNarrowest) {
-    ctx.workers().For(t.width, std::max(kNarrowest, (t.width / kCuts + kNarrowest - 1) / kNarrowest * kNarrowest),
-                      [&](int64_t begin, int64_t end) { work(0, begin, end); });
+  constexpr int64_t kSmall = 32768, kWidest = int64_t{1} << 16, kCuts = 8;
+  const int64_t size = t.count * t.width, narrowest = t.sections() == 1 ? 32 : 1024;
+  if (size > kSmall && t.width >= 2 * narrowest) {
+    const int64_t cuts = std::max<int64_t>(1, kCuts / t.sections());
+    const int64_t columns = std::clamp(DivideUp(t.width / cuts, narrowest) * narrowest, narrowest, kWidest), parts = DivideUp(t.width, columns);
+    kernels::ForEach(ctx.workers(), t.sections() * parts, 1, [&](int64_t i) {
+      const int64_t first = i % parts * columns;
+      work(i / parts, first, std::min(t.width, first + columns));
+    });
     return;
   }
   kernels::ForEach(ctx.workers(), t.sections(), std::max<int64_t>(1, kSmall / std::max<int64_t>(size, 1)), [&](int64_t s) {

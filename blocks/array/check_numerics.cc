@@ -12,6 +12,8 @@ constexpr In<0> tensor{"tensor", "T", "any shape"};
 constexpr Out<0> output{"output", "T", "the shape of tensor"};
 constexpr Attr<std::string> message{"message", kRequired, "begins the error's message"};
 
+constexpr int64_t kTile = 32768;
+
 Result<std::string> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(PlanMap(ctx));
   return ctx.attr(message);
@@ -30,11 +32,17 @@ bool CopyFinite(const T* from, T* to, int64_t n) {
 
 template <class T>
 Status Refusal(const std::string& text, std::span<const T> values, const RunContext& ctx) {
-  bool infinite = false, nan = false;
-  for (T value : values) {
-    infinite |= std::isinf(static_cast<double>(value));
-    nan |= std::isnan(static_cast<double>(value));
-  }
+  std::atomic<bool> infinite = false, nan = false;
+  ctx.workers().For(static_cast<int64_t>(values.size()), kTile, [&](int64_t begin, int64_t end) {
+    if (infinite && nan) return;
+    bool has_infinite = false, has_nan = false;
+    for (int64_t i = begin; i < end; ++i) {
+      has_infinite |= std::isinf(static_cast<double>(values[i]));
+      has_nan |= std::isnan(static_cast<double>(values[i]));
+    }
+    if (has_infinite) infinite = true;
+    if (has_nan) nan = true;
+  });
   const char* found = infinite && nan ? "infinities and NaN" : infinite ? "infinities" : "NaN";
   return ctx.Error(tensor, text, text.empty() ? "" : ": ", "needs finite numbers, found ", found);
 }
@@ -43,7 +51,7 @@ constexpr auto Run = []<class T>(const std::string& text, RunContext& ctx) -> St
   const auto in = ctx.in<T>(tensor);
   T* to = ctx.out<T>(output).data();
   std::atomic<bool> finite = true;
-  ctx.workers().For(static_cast<int64_t>(in.size()), 32768, [&](int64_t begin, int64_t end) {
+  ctx.workers().For(static_cast<int64_t>(in.size()), kTile, [&](int64_t begin, int64_t end) {
     if (!CopyFinite(in.data() + begin, to + begin, end - begin)) finite.store(false, std::memory_order_relaxed);
   });
   return finite ? Status() : Refusal<T>(text, ctx.out<T>(output), ctx);

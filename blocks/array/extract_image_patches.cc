@@ -128,7 +128,7 @@ void WritePatch(const Windows& w, const std::byte* from, std::byte* to, int64_t 
     if (across.first > 0) moves.FillLong(to, across.first * w.depth, nullptr, workers);
     // A single pixel may have a dilation beyond any picture.
     const int64_t count = across.last - across.first, step = count > 1 ? w.columns.dilation * w.depth : 0;
-    moves.rows(from + pixel * w.depth * moves.size, step, to + across.first * w.depth * moves.size, w.depth, count, w.depth);
+    moves.RowsLong(from + pixel * w.depth * moves.size, step, to + across.first * w.depth * moves.size, w.depth, count, w.depth, workers);
     const int64_t rest = w.columns.window - across.last;
     if (rest > 0) moves.FillLong(to + across.last * w.depth * moves.size, rest * w.depth, nullptr, workers);
   }

@@ -122,12 +122,14 @@ constexpr auto RunChannels = [](const Levels& levels, RunContext& ctx) {
   const int64_t channels = levels.tensor.slices;
   const auto lows = ctx.in<float>(min), highs = ctx.in<float>(max);
   const kernels::FakeQuantizers quantizers(ctx.scratch<float>().data(), channels);
-  for (int64_t c = 0; c < channels; ++c) quantizers.Set(c, levels.Of({lows[c], highs[c]}, true));
+  kernels::ForEach(ctx.workers(), channels, kSlicesTogether, [&](int64_t c) { quantizers.Set(c, levels.Of({lows[c], highs[c]}, true)); });
   const float* from = ctx.in<float>(inputs).data();
   float* to = ctx.out<float>(outputs).data();
   const int64_t grain = std::max<int64_t>(1, kQuantizedGrain / std::max<int64_t>(channels, 4));
   kernels::ForEach(ctx.workers(), levels.tensor.outer, grain, [&](int64_t row) {
-    kernels::FakeQuantize(quantizers, from + row * channels, to + row * channels, channels);
+    ctx.workers().For(channels, 2 * kQuantizedGrain, [&](int64_t begin, int64_t end) {
+      kernels::FakeQuantize(quantizers.From(begin), from + row * channels + begin, to + row * channels + begin, end - begin);
+    });
   });
 };
 
@@ -189,13 +191,13 @@ Result<Sums> PlanChannels(PlanContext& ctx) {
   return CutSums(ctx, levels);
 }
 
-/// Rows [begin, end) of [rows, width] numbers.
-void RunRows(const FakeQuantizer* q, int64_t width, int64_t begin, int64_t end, const float* dy, const float* x, float* to, double* below,
-             double* above) {
-  std::fill(below, below + width, 0.0);
-  std::fill(above, above + width, 0.0);
+/// Columns [first, last) of rows [begin, end) of [rows, width] numbers.
+void RunRows(const FakeQuantizer* q, int64_t width, int64_t begin, int64_t end, int64_t first, int64_t last, const float* dy, const float* x,
+             float* to, double* below, double* above) {
+  std::fill(below + first, below + last, 0.0);
+  std::fill(above + first, above + last, 0.0);
   for (int64_t r = begin; r < end; ++r) {
-    for (int64_t c = 0; c < width; ++c) {
+    for (int64_t c = first; c < last; ++c) {
       const int64_t i = r * width + c;
       const bool all = q[c].nothing;  // a range of [0, 0] hands every gradient on
       to[i] = dy[i] * ((all || (x[i] >= q[c].range.min && x[i] <= q[c].range.max)) ? 1.0f : 0.0f);
@@ -205,28 +207,43 @@ void RunRows(const FakeQuantizer* q, int64_t width, int64_t begin, int64_t end, 
   }
 }
 
+/// Adds up the pieces of each channel, in their order.
+void AddPieces(const RunContext& ctx, const Sums& sums, const double* partial) {
+  constexpr int64_t kTogether = 512;  // channels, side by side in the cache
+  const int64_t width = sums.levels.tensor.slices;
+  const auto to_min = ctx.out<float>(backprop_wrt_min), to_max = ctx.out<float>(backprop_wrt_max);
+  ctx.workers().For(width, kTogether, [&](int64_t begin, int64_t end) {
+    double below[kTogether] = {}, above[kTogether] = {};
+    const int64_t n = end - begin;
+    kernels::StopCheck stop(ctx.workers());
+    for (int64_t p = 0; p < sums.pieces && !stop(2 * n); ++p) {
+      const double* at = partial + 2 * width * p + begin;
+      for (int64_t c = 0; c < n; ++c) {
+        below[c] += at[c];
+        above[c] += at[width + c];
+      }
+    }
+    std::copy_n(below, n, to_min.data() + begin);
+    std::copy_n(above, n, to_max.data() + begin);
+  });
+}
+
 constexpr auto Run = [](const Sums& sums, RunContext& ctx) {
   const Levels& levels = sums.levels;
   const int64_t width = levels.tensor.slices, rows = RowsOf(levels);
   const auto lows = ctx.in<float>(min), highs = ctx.in<float>(max);
   double* partial = ctx.scratch<double>().data();
   auto* channels = reinterpret_cast<FakeQuantizer*>(partial + 2 * sums.pieces * width);
-  for (int64_t c = 0; c < width; ++c) channels[c] = levels.Of({lows[c], highs[c]});
+  kernels::ForEach(ctx.workers(), width, kSlicesTogether, [&](int64_t c) { channels[c] = levels.Of({lows[c], highs[c]}); });
   const float *dy = ctx.in<float>(gradients).data(), *x = ctx.in<float>(inputs).data();
   float* to = ctx.out<float>(backprops_wrt_input).data();
   ctx.workers().For(rows, sums.rows, [&](int64_t begin, int64_t end) {
     double* at = partial + 2 * width * (begin / sums.rows);
-    RunRows(channels, width, begin, end, dy, x, to, at, at + width);
+    ctx.workers().For(width, 2 * kQuantizedGrain, [&](int64_t first, int64_t last) {
+      RunRows(channels, width, begin, end, first, last, dy, x, to, at, at + width);
+    });
   });
-  for (int64_t c = 0; c < width; ++c) {
-    double below = 0, above = 0;
-    for (int64_t p = 0; p < sums.pieces; ++p) {
-      below += partial[2 * width * p + c];
-      above += partial[2 * width * p + width + c];
-    }
-    ctx.out<float>(backprop_wrt_min)[c] = static_cast<float>(below);
-    ctx.out<float>(backprop_wrt_max)[c] = static_cast<float>(above);
-  }
+  AddPieces(ctx, sums, partial);
 };
 
 BlockDef Declare(const char* name, const char* summary, auto plan) {

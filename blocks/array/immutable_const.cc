@@ -1,8 +1,11 @@
 // ImmutableConst: a constant whose elements are the bytes of a file.
 #include <algorithm>
+#include <chrono>
 #include <mutex>
+#include <thread>
 
 #include "blocks/io/file_access.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -22,7 +25,11 @@ class Region : public Resource {
   std::string_view kind() const override { return "memory region"; }
 
   Result<Tensor> Get(const ProduceContext& ctx, DType type, const Shape& sizes, const std::string& name) {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_, std::defer_lock);
+    while (!lock.try_lock()) {  // another session may read the file
+      if (ctx.cancelled()) return kernels::RunStopped();
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
     if (!tensor_.defined()) {
       WEFT_ASSIGN_OR_RETURN(tensor_, Read(ctx, type, sizes, name));
     }
@@ -41,12 +48,12 @@ class Region : public Resource {
           .WithPort(memory_region_name.name);
     }
     WEFT_ASSIGN_OR_RETURN(Tensor result, ctx.Allocate(type, sizes));
-    WEFT_RETURN_IF_ERROR(file->ReadAt(0, {static_cast<char*>(result.data()), static_cast<size_t>(*bytes)}));
-    if (type == DType::kBool) {
+    const auto* first = static_cast<const char*>(result.data());
+    auto* out = static_cast<char*>(result.data());
+    WEFT_RETURN_IF_ERROR(file->ReadLong(0, {out, static_cast<size_t>(*bytes)}, &ctx.workers(), [&](std::string_view piece) {
       // Any byte may stand in the file, but a bool is 0 or 1.
-      auto* first = static_cast<uint8_t*>(result.data());
-      std::transform(first, first + *bytes, first, [](uint8_t byte) { return static_cast<uint8_t>(byte != 0); });
-    }
+      if (type == DType::kBool) std::ranges::transform(piece, out + (piece.data() - first), [](char byte) { return static_cast<char>(byte != 0); });
+    }));
     return result;
   }
 

@@ -1,5 +1,6 @@
 // QuantizeAndDequantizeV2: what numbers become when they are quantized and back.
 
+#include "blocks/kernels/first_where.h"
 #include "blocks/quantized.h"
 #include "weft/block/block.h"
 
@@ -35,6 +36,19 @@ constexpr Attr<TripRounding> round_mode{"round_mode", "HALF_TO_EVEN", "where hal
 constexpr Attr<bool> narrow_range{"narrow_range", "false", "the lowest integer is not used"};
 constexpr Attr<int64_t> axis{"axis", "-1", "the axis along which each slice has a range of its own; -1: one range for all"};
 
+constexpr int64_t kLongSlice = 4 * kQuantizedGrain;  // elements
+bool HasLongSlices(const SlicedTensor& t) { return t.outer * t.inner > kLongSlice; }
+
+/// How a long slice is cut where its ends are looked for: pieces of several of its rows, or of a part of one.
+struct SliceCut {
+  int64_t rows, width;    // of a piece
+  int64_t parts, pieces;  // of a row, of a slice
+
+  explicit SliceCut(const SlicedTensor& t)
+      : rows(std::max<int64_t>(1, kLongSlice / t.inner)), width(std::min(t.inner, kLongSlice)), parts(DivideUp(t.inner, width)),
+        pieces(DivideUp(t.outer, rows) * parts) {}
+};
+
 struct Trips {
   SlicedTensor tensor;
   int64_t bits = 8;
@@ -53,18 +67,30 @@ Result<Trips> Plan(PlanContext& ctx) {
   trips.narrow = ctx.attr(narrow_range);
   ctx.set(output, ctx.shape(input));
   const int64_t element = static_cast<int64_t>(ElementSize(ctx.dtype(input)));
-  int64_t pieces = 1;  // of a tensor of one slice, whose ends are looked for apart
+  int64_t pieces = 1;  // whose ends are looked for apart
   if (!trips.given && trips.tensor.rows() == 1) pieces = EndPieces(trips.tensor.inner);
+  else if (!trips.given && HasLongSlices(trips.tensor)) pieces = trips.tensor.slices * SliceCut(trips.tensor).pieces;
   ctx.set_scratch(trips.tensor.slices * (4 * element + 8) + 2 * pieces * element);
   return trips;
 }
 
-/// The least and the largest number of a slice.
+/// The least and the largest number of columns [first, first + width) of rows [begin, end) of a slice.
 template <class T>
-Ends<T> EndsOf(const SlicedTensor& t, int64_t slice, const T* from) {
+Ends<T> EndsOf(const SlicedTensor& t, int64_t slice, const T* from, int64_t begin, int64_t end, int64_t first, int64_t width) {
   Ends<T> ends;
-  for (int64_t o = 0; o < t.outer; ++o) ends.Include(from + (o * t.slices + slice) * t.inner, t.inner);
+  for (int64_t o = begin; o < end; ++o) ends.Include(from + (o * t.slices + slice) * t.inner + first, width);
   return ends;
+}
+
+/// Calls prepare(slice, its ends) for slices that are cut into pieces, for which `found` has memory.
+template <class T>
+void ForLongSlices(const SlicedTensor& t, const T* from, Ends<T>* found, Workers& workers, const auto& prepare) {
+  const SliceCut cut(t);
+  kernels::ForEach(workers, t.slices * cut.pieces, 1, [&](int64_t i) {
+    const int64_t piece = i % cut.pieces, row = piece / cut.parts * cut.rows, column = piece % cut.parts * cut.width;
+    found[i] = EndsOf(t, i / cut.pieces, from, row, std::min(t.outer, row + cut.rows), column, std::min(cut.width, t.inner - column));
+  });
+  kernels::ForEach(workers, t.slices, 1, [&](int64_t s) { prepare(s, Together(found + s * cut.pieces, cut.pieces)); });
 }
 
 constexpr auto Run = []<class T>(const Trips& trips, RunContext& ctx) -> Status {
@@ -78,15 +104,16 @@ constexpr auto Run = []<class T>(const Trips& trips, RunContext& ctx) -> Status 
     made[s].even = trips.even;
   };
   if (trips.given) {
-    for (int64_t s = 0; s < t.slices; ++s) {
-      if (!(lows[s] <= highs[s])) return ctx.Error(input_max, "needs no less than input_min, which is ", lows[s], ", found ", highs[s]);
-      prepare(s, {lows[s], highs[s]});
-    }
+    WEFT_ASSIGN_OR_RETURN(const int64_t bad, kernels::FirstWhere(ctx.workers(), t.slices, [&](int64_t s) { return !(lows[s] <= highs[s]); }));
+    if (bad >= 0) return ctx.Error(input_max, "needs no less than input_min, which is ", lows[bad], ", found ", highs[bad]);
+    kernels::ForEach(ctx.workers(), t.slices, kSlicesTogether, [&](int64_t s) { prepare(s, {lows[s], highs[s]}); });
   } else if (t.rows() == 1) {
     prepare(0, EndsOfAll(from, t.inner, pieces, ctx.workers()));
+  } else if (HasLongSlices(t)) {
+    ForLongSlices(t, from, pieces, ctx.workers(), prepare);
   } else {
     const int64_t grain = std::max<int64_t>(1, kQuantizedGrain / std::max<int64_t>(t.outer * t.inner, 1));
-    kernels::ForEach(ctx.workers(), t.slices, grain, [&](int64_t s) { prepare(s, EndsOf(t, s, from)); });
+    kernels::ForEach(ctx.workers(), t.slices, grain, [&](int64_t s) { prepare(s, EndsOf(t, s, from, 0, t.outer, 0, t.inner)); });
   }
   T* to = ctx.out<T>(output).data();
   ForSlices(ctx, t, [&](int64_t s, int64_t first, int64_t n) { kernels::RunRoundTrip(made[s], from + first, to + first, n); });

@@ -1,6 +1,7 @@
 // QuantizeV2 and Dequantize: numbers to integers and back, for the whole tensor or slice by slice.
 #include <cmath>
 
+#include "blocks/kernels/first_where.h"
 #include "blocks/kernels/simd/widen.h"
 #include "blocks/quantized.h"
 #include "weft/block/block.h"
@@ -114,13 +115,15 @@ constexpr auto Run = []<class T>(const Quantization& q, RunContext& ctx) -> Stat
   const auto lows = ctx.in<float>(min_range), highs = ctx.in<float>(max_range);
   const auto quantizers = ctx.scratch<ScaledQuantizer>();
   constexpr QuantizedLimits kLimits = LimitsOf<T>();
-  for (int64_t s = 0; s < q.tensor.slices; ++s) {
-    if (highs[s] < lows[s]) return ctx.Error(max_range, "needs no less than min_range, which is ", lows[s], ", found ", highs[s]);
+  WEFT_ASSIGN_OR_RETURN(const int64_t bad, kernels::FirstWhere(ctx.workers(), q.tensor.slices, [&](int64_t s) { return highs[s] < lows[s]; }));
+  if (bad >= 0) return ctx.Error(max_range, "needs no less than min_range, which is ", lows[bad], ", found ", highs[bad]);
+  const auto least_ends = ctx.out<float>(output_min), largest_ends = ctx.out<float>(output_max);
+  kernels::ForEach(ctx.workers(), q.tensor.slices, kSlicesTogether, [&](int64_t s) {
     QuantizedRange range = Widened({lows[s], highs[s]}, q.least);
     quantizers[s] = QuantizerOf(q, kLimits, range);
-    ctx.out<float>(output_min)[s] = range.min;
-    ctx.out<float>(output_max)[s] = range.max;
-  }
+    least_ends[s] = range.min;
+    largest_ends[s] = range.max;
+  });
   const float* from = ctx.in<float>(input).data();
   T* to = ctx.out<T>(output).data();
   if (q.mode == QuantizeMode::MIN_FIRST) {
@@ -183,7 +186,8 @@ void DequantizeShort(const Dequantizer& d, const auto* from, bfloat16* to, int64
 constexpr auto Run = []<class T>(const Dequantization& d, RunContext& ctx) {
   const auto lows = ctx.in<float>(min_range), highs = ctx.in<float>(max_range);
   const auto dequantizers = ctx.scratch<Dequantizer>();
-  for (int64_t s = 0; s < d.tensor.slices; ++s) dequantizers[s] = DequantizerOf(d, LimitsOf<T>(), {lows[s], highs[s]});
+  kernels::ForEach(ctx.workers(), d.tensor.slices, kSlicesTogether,
+                   [&](int64_t s) { dequantizers[s] = DequantizerOf(d, LimitsOf<T>(), {lows[s], highs[s]}); });
   const T* from = ctx.in<T>(input).data();
   ForSlices(ctx, d.tensor, [&](int64_t s, int64_t first, int64_t n) {
     if (d.shorten) DequantizeShort(dequantizers[s], from + first, ctx.out<bfloat16>(output).data() + first, n);

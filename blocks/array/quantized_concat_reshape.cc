@@ -83,8 +83,12 @@ constexpr auto Run = []<class T>(const Joint& joint, RunContext& ctx) {
     const bool same = range.min == to_range.min && range.max == to_range.max;
     const kernels::Dequantizer dequantizer = kernels::MakeDequantizer(range, LimitsOf<T>());
     kernels::ForEach(ctx.workers(), joint.outer, std::max<int64_t>(1, kQuantizedGrain / std::max<int64_t>(piece, 4)), [&](int64_t row) {
-      if (same) std::copy_n(from.data() + row * piece, piece, to + row * joint.row);
-      else kernels::Requantize(dequantizer, quantizer, from.data() + row * piece, to + row * joint.row, piece);
+      const T* source = from.data() + row * piece;
+      T* target = to + row * joint.row;
+      ctx.workers().For(piece, 2 * kQuantizedGrain, [&](int64_t begin, int64_t end) {
+        if (same) std::copy(source + begin, source + end, target + begin);
+        else kernels::Requantize(dequantizer, quantizer, source + begin, target + begin, end - begin);
+      });
     });
     to += piece;
   }

@@ -44,23 +44,42 @@ Result<Norm> Plan(PlanContext& ctx) {
   return norm;
 }
 
+constexpr int64_t kTile = 2 * kQuantizedGrain;  // values between two looks
+
+/// Calls body(first value, first channel, last channel) for the values of a picture in their order, until the run is to end.
+void ForValues(const Norm& norm, const Workers& workers, const auto& body) {
+  kernels::StopCheck stop(workers);
+  for (int64_t p = 0; p < norm.pixels; ++p) {
+    for (int64_t first = 0; first < norm.channels; first += kTile) {
+      const int64_t last = std::min(norm.channels, first + kTile);
+      if (stop(last - first)) return;
+      body(p * norm.channels + first, first, last);
+    }
+  }
+}
+/// Calls body(channel) for each channel, until the run is to end.
+void ForChannels(const Norm& norm, const Workers& workers, const auto& body) {
+  kernels::ForTiles(workers, norm.channels, kTile, [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c) body(c);
+  });
+}
+
 /// Sums whole numbers first and distances from the mean then: the one is exact, the other does not cancel.
 void MeasurePicture(const Norm& norm, const uint8_t* from, float x_scale, double* sums, float* mean, float* scale,
                     const Workers& workers) {
-  kernels::StopCheck stop(workers);
   const double pixels = static_cast<double>(norm.pixels);
-  std::fill(sums, sums + norm.channels, 0.0);
-  for (int64_t p = 0; p < norm.pixels && !stop(norm.channels); ++p) {
-    for (int64_t c = 0; c < norm.channels; ++c) sums[c] += from[p * norm.channels + c];
-  }
-  for (int64_t c = 0; c < norm.channels; ++c) mean[c] = static_cast<float>(sums[c] / pixels), sums[c] = 0;
-  for (int64_t p = 0; p < norm.pixels && !stop(norm.channels); ++p) {
-    for (int64_t c = 0; c < norm.channels; ++c) {
-      const float distance = x_scale * (static_cast<float>(from[p * norm.channels + c]) - mean[c]);
+  ForChannels(norm, workers, [=](int64_t c) { sums[c] = 0; });
+  ForValues(norm, workers, [=](int64_t at, int64_t first, int64_t last) {
+    for (int64_t c = first; c < last; ++c) sums[c] += from[at + c - first];
+  });
+  ForChannels(norm, workers, [=](int64_t c) { mean[c] = static_cast<float>(sums[c] / pixels), sums[c] = 0; });
+  ForValues(norm, workers, [=](int64_t at, int64_t first, int64_t last) {
+    for (int64_t c = first; c < last; ++c) {
+      const float distance = x_scale * (static_cast<float>(from[at + c - first]) - mean[c]);
       sums[c] += static_cast<double>(distance * distance);
     }
-  }
-  for (int64_t c = 0; c < norm.channels; ++c) scale[c] = 1.0f / std::sqrt(static_cast<float>(sums[c] / pixels) + norm.epsilon);
+  });
+  ForChannels(norm, workers, [=, &norm](int64_t c) { scale[c] = 1.0f / std::sqrt(static_cast<float>(sums[c] / pixels) + norm.epsilon); });
 }
 
 float Normed(uint8_t level, float x_scale, float mean, float scale) { return x_scale * (static_cast<float>(level) - mean) * scale; }
@@ -68,29 +87,27 @@ float Normed(uint8_t level, float x_scale, float mean, float scale) { return x_s
 /// A channel's least and largest results come of its least and largest levels.
 QuantizedRange EndsOfPicture(const Norm& norm, const uint8_t* from, float x_scale, const float* mean, const float* scale,
                              const Workers& workers) {
-  kernels::StopCheck stop(workers);
   QuantizedRange ends{std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
-  for (int64_t p = 0; p < norm.pixels && !stop(norm.channels); ++p) {
-    for (int64_t c = 0; c < norm.channels; ++c) {
-      const float v = Normed(from[p * norm.channels + c], x_scale, mean[c], scale[c]);
+  ForValues(norm, workers, [=, &ends](int64_t at, int64_t first, int64_t last) {
+    for (int64_t c = first; c < last; ++c) {
+      const float v = Normed(from[at + c - first], x_scale, mean[c], scale[c]);
       ends.min = std::min(ends.min, v);
       ends.max = std::max(ends.max, v);
     }
-  }
+  });
   return ends;
 }
 
 void QuantizePicture(const Norm& norm, const uint8_t* from, float x_scale, const float* mean, const float* scale,
                      const kernels::Quantizer& quantizer, uint8_t* to, const Workers& workers) {
-  kernels::StopCheck stop(workers);
   float row[256];
-  for (int64_t p = 0; p < norm.pixels && !stop(norm.channels); ++p) {
-    for (int64_t first = 0; first < norm.channels; first += 256) {
-      const int64_t n = std::min<int64_t>(256, norm.channels - first), at = p * norm.channels + first;
+  ForValues(norm, workers, [&](int64_t at, int64_t first, int64_t last) {
+    for (; first < last; first += 256, at += 256) {
+      const int64_t n = std::min<int64_t>(256, last - first);
       for (int64_t c = 0; c < n; ++c) row[c] = Normed(from[at + c], x_scale, mean[first + c], scale[first + c]);
       kernels::Quantize(quantizer, row, to + at, n);
     }
-  }
+  });
 }
 
 constexpr auto Run = [](const Norm& norm, RunContext& ctx) -> Status {
@@ -127,6 +144,7 @@ constexpr auto Run = [](const Norm& norm, RunContext& ctx) -> Status {
 
 BlockDef QuantizedInstanceNorm() {
   return Block("QuantizedInstanceNorm", "Gives each channel of each quantized picture mean 0 and variance 1.")
+      .Details("Without pictures, or without values in them, a range that is not given is [0, min_separation].")
       .Ports(x, x_ends.min, x_ends.max, y, y_ends.min, y_ends.max).Types("T", TypeList<quint8>{})
       .Attrs(output_range_given, given_y_min, given_y_max, variance_epsilon, min_separation)
       .Kernel(Plan, Run);

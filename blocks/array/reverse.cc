@@ -92,9 +92,9 @@ constexpr auto RunSequence = [](const Lines& lines, RunContext& ctx) -> Status {
     const int64_t length = LengthOf(lines, ctx, line / lines.repeats % lines.batch);
     const std::byte* source = from + start * moves.size;
     std::byte* target = out.data() + start * moves.size;
-    if (length > 0) moves.rows(source + (length - 1) * step * moves.size, -step, target, step, length, chunk);
+    if (length > 0) moves.RowsLong(source + (length - 1) * step * moves.size, -step, target, step, length, chunk, ctx.workers());
     const int64_t rest = length * step * moves.size;
-    if (length < lines.size) moves.rows(source + rest, step, target + rest, step, lines.size - length, chunk);
+    if (length < lines.size) moves.RowsLong(source + rest, step, target + rest, step, lines.size - length, chunk, ctx.workers());
   });
   return {};
 };

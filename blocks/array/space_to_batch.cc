@@ -202,9 +202,11 @@ constexpr auto RunToBatch = [](const Blocks& blocks, RunContext& ctx) {
   const int64_t inner = blocks.inner, step = inner * blocks.axes.back().block, cells = blocks.axes.back().cells;
   ForRows(blocks, ctx.workers(), [&](int64_t row, int64_t first, int64_t last, int64_t space) {
     std::byte* to = out.data() + row * moves.size;
-    if (first > 0) moves.fill(to, first * inner, nullptr);
-    if (last > first) moves.rows(from + space * moves.size, step, to + first * inner * moves.size, inner, last - first, inner);
-    if (last < cells) moves.fill(to + last * inner * moves.size, (cells - last) * inner, nullptr);
+    if (first > 0) moves.FillLong(to, first * inner, nullptr, ctx.workers());
+    if (last > first) {
+      moves.RowsLong(from + space * moves.size, step, to + first * inner * moves.size, inner, last - first, inner, ctx.workers());
+    }
+    if (last < cells) moves.FillLong(to + last * inner * moves.size, (cells - last) * inner, nullptr, ctx.workers());
   });
 };
 
@@ -215,7 +217,7 @@ constexpr auto RunToSpace = [](const Blocks& blocks, RunContext& ctx) {
   const int64_t inner = blocks.inner, step = inner * blocks.axes.back().block;
   ForRows(blocks, ctx.workers(), [&](int64_t row, int64_t first, int64_t last, int64_t space) {
     if (last == first) return;
-    moves.rows(from + (row + first * inner) * moves.size, inner, to + space * moves.size, step, last - first, inner);
+    moves.RowsLong(from + (row + first * inner) * moves.size, inner, to + space * moves.size, step, last - first, inner, ctx.workers());
   });
 };
 

@@ -25,19 +25,24 @@ constexpr Attr<int64_t> slice_axis{"axis", "0", "the axis that is taken apart; a
 constexpr TypeList<int32_t, int64_t, int8_t> kLengths;
 
 /// The pieces of a tensor, as many elements along axis `at` as `sizes` says.
-JoinedColumns CutAlong(PlanContext& ctx, const InputPort auto& port, int at, const std::vector<int64_t>& sizes) {
+JoinedColumns PiecesOf(const PlanContext& ctx, const InputPort auto& port, int at, const std::vector<int64_t>& sizes) {
   const Shape& shape = ctx.shape(port);
   JoinedColumns columns;
   columns.rows = shape.count(0, at);
   columns.moves = &MovesOf(ctx.dtype(port));
   const int64_t inner = shape.count(at + 1, shape.rank());
+  for (int64_t size : sizes) columns.AddPart(size * inner);
+  return columns;
+}
+
+/// The same, which are the outputs.
+JoinedColumns CutAlong(PlanContext& ctx, const InputPort auto& port, int at, const std::vector<int64_t>& sizes) {
   for (size_t k = 0; k < sizes.size(); ++k) {
-    Shape piece = shape;
+    Shape piece = ctx.shape(port);
     piece.set_dim(at, sizes[k]);
     ctx.set(output, std::move(piece), static_cast<int>(k));
-    columns.AddPart(sizes[k] * inner);
   }
-  return columns;
+  return PiecesOf(ctx, port, at, sizes);
 }
 
 /// Of input number kValue.
@@ -106,7 +111,7 @@ Result<JoinedColumns> PlanUnstack(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const int at, AxisOf(ctx, slice_axis, ctx.attr(slice_axis), shape));
   const int64_t count = ctx.count(slices);
   if (shape[at] != count) return ctx.Error(value_v, "needs size num = ", count, " on axis ", at, ", found ", shape);
-  JoinedColumns columns = CutAlong(ctx, value_v, at, std::vector<int64_t>(static_cast<size_t>(count), 1));
+  JoinedColumns columns = PiecesOf(ctx, value_v, at, std::vector<int64_t>(static_cast<size_t>(count), 1));
   std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
   dims.erase(dims.begin() + at);
   for (int k = 0; k < count; ++k) ctx.set(slices, Shape(std::span<const int64_t>(dims)), k);

@@ -20,11 +20,26 @@ constexpr Out<0> out{"out", "T", "[k]: the elements of x that are not in y, in t
 constexpr Out<1> out_idx_port{"idx", "out_idx", "[k]: where in x they are"};
 constexpr Attr<DType> out_idx{"out_idx", "DT_INT32", "the type of the positions"};
 
-constexpr auto kCompared = kReals + TypeList<String>{};
+constexpr auto kElements = kReals + TypeList<String>{};
 
 // ---- elements by value -------------------------------------------------------------------------------------------------------
 
-/// Elements as words, equal where the elements are; strings as hashes, then compared. -0 is 0; a NaN, which equals nothing, is kNaN.
+constexpr int64_t kHashed = 8, kCompared = 64;       // bytes of a string that a simple step hashes, and compares
+constexpr size_t kPieceBytes = size_t{1} << 20;  // of a string, between two looks
+
+/// Whether two strings are the same; true where the run is to end, which the caller asks next.
+bool SameString(const String& a, const String& b, kernels::StopCheck& stop) {
+  if (a.size() != b.size()) return false;
+  if (a.size() <= kPieceBytes || a.data() == b.data()) return a == b;
+  for (size_t at = 0; at < a.size(); at += kPieceBytes) {
+    if (stop(kPieceBytes / kCompared)) return true;
+    if (a.view().substr(at, kPieceBytes) != b.view().substr(at, kPieceBytes)) return false;
+  }
+  return true;
+}
+
+/// Elements as words, equal where the elements are; strings as hashes, then compared. -0 is 0, but of the short floats, which TensorFlow
+/// tells apart by their bits; a NaN, which equals nothing, is kNaN.
 struct Keys {
   static constexpr uint64_t kNaN = ~uint64_t{0};
   Tensor words;  // uint64
@@ -34,12 +49,32 @@ struct Keys {
   uint64_t word(int64_t i) const { return words.values<uint64_t>()[i]; }
   bool never_equal(int64_t i) const { return floating && word(i) == kNaN; }
   /// Whether element i is element `other` of keys whose word is the same.
-  bool IsSame(int64_t i, const Keys& others, int64_t other) const { return strings == nullptr || strings[i] == others.strings[other]; }
+  bool IsSame(int64_t i, const Keys& others, int64_t other, kernels::StopCheck& stop) const {
+    return strings == nullptr || SameString(strings[i], others.strings[other], stop);
+  }
+  /// Simple steps that looking element i up takes as long as.
+  int64_t LookUpItems(int64_t i) const {
+    constexpr int64_t kLookUp = 16;
+    return strings == nullptr ? kLookUp : kLookUp + static_cast<int64_t>(std::min(strings[i].size(), kPieceBytes)) / kCompared;
+  }
 };
+
+/// Of a long string that of its pieces' hashes, one after the other; anything where the run is to end.
+uint64_t HashOf(const String& text, kernels::StopCheck& stop) {
+  const std::string_view all = text;
+  uint64_t hashes[2] = {};
+  for (size_t at = 0; at == 0 || at < all.size(); at += kPieceBytes) {
+    const std::string_view piece = all.substr(at, kPieceBytes);
+    if (stop(1 + static_cast<int64_t>(piece.size()) / kHashed)) return 0;
+    if (at > 0) hashes[0] = KeyedHash({reinterpret_cast<const char*>(hashes), sizeof hashes});
+    hashes[1] = KeyedHash(piece);
+  }
+  return all.size() <= kPieceBytes ? hashes[1] : KeyedHash({reinterpret_cast<const char*>(hashes), sizeof hashes});
+}
 
 template <class T>
 uint64_t WordOf(const T& value) {
-  if constexpr (std::is_same_v<T, String>) return KeyedHash(value);
+  if constexpr (ShortFloat<T>) return value != value ? Keys::kNaN : std::bit_cast<uint16_t>(value);
   else if constexpr (Float<T>) return value != value ? Keys::kNaN : std::bit_cast<uint64_t>(static_cast<double>(value) + 0.0);
   else return static_cast<uint64_t>(value);
 }
@@ -51,19 +86,22 @@ Result<Keys> KeysOf(const InputPort auto& port, DType dtype, ProduceContext& ctx
   keys.floating = IsFloating(dtype);
   WEFT_ASSIGN_OR_RETURN(keys.words, ctx.Allocate(DType::kUInt64, ctx.shape(port)));
   uint64_t* words = keys.words.values<uint64_t>().data();
-  Dispatch(dtype, kCompared + TypeList<bool>{}, [&]<class T>() {
-    const auto values = ctx.in<T>(port);
-    kernels::ForEach(ctx.workers(), static_cast<int64_t>(values.size()), kTile, [&](int64_t i) {
-      words[i] = WordOf<T>(values[static_cast<size_t>(i)]);
-    });
-    if constexpr (std::is_same_v<T, String>) keys.strings = values.data();
+  Dispatch(dtype, kElements + TypeList<bool>{}, [&]<class T>() {
+    const T* values = ctx.in<T>(port).data();
+    const int64_t n = keys.words.count();
+    if constexpr (std::is_same_v<T, String>) {
+      keys.strings = values;
+      kernels::ForEach(ctx.workers(), n, kTile, [&](int64_t i, kernels::StopCheck& stop) { words[i] = HashOf(values[i], stop); });
+    } else {
+      kernels::ForEach(ctx.workers(), n, kTile, [&](int64_t i) { words[i] = WordOf<T>(values[i]); });
+    }
   });
   if (ctx.cancelled()) return kernels::RunStopped();  // not every word was written
   return keys;
 }
 
-constexpr int64_t kLookUp = 16;  // simple steps that looking an element up takes as long as
-constexpr int64_t kAhead = 8;    // look-ups: what one of them needs of a table larger than the caches is there by then
+constexpr int64_t kSlotItems = 16;  // simple steps that moving a slot takes as long as
+constexpr int64_t kAhead = 8;       // look-ups: what one of them needs of a table larger than the caches is there by then
 
 /// Numbers of different elements, found by their words: open addressing, at most half full.
 class ValueTable {
@@ -107,7 +145,7 @@ class ValueTable {
     WEFT_RETURN_IF_ERROR(Clear(4 * static_cast<int64_t>(old.size()), ctx));
     kernels::StopCheck stop(ctx.workers());
     for (const Slot& slot : old) {
-      if (stop(kLookUp)) return kernels::RunStopped();
+      if (stop(kSlotItems)) return kernels::RunStopped();
       if (slot.number < 0) continue;
       uint64_t at = hash_(slot.word) & mask_;
       while (slots()[at].number >= 0) at = (at + 1) & mask_;
@@ -184,11 +222,12 @@ Status FindPlaces(const Keys& keys, I* places, Distinct& of, ProduceContext& ctx
   kernels::StopCheck stop(ctx.workers());
   const int64_t n = ctx.shape(x).count();
   for (int64_t i = 0; i < n; ++i) {
-    if (stop(kLookUp)) return kernels::RunStopped();
+    if (stop(keys.LookUpItems(i))) return kernels::RunStopped();
     table.Prefetch(keys.word(std::min(i + kAhead, n - 1)));
     int64_t unfound = -1;
     const bool looked_up = !keys.never_equal(i);
-    int64_t& number = looked_up ? table.Find(keys.word(i), [&](int64_t place) { return keys.IsSame(i, keys, of.firsts[place]); }) : unfound;
+    const auto is_same = [&](int64_t place) { return keys.IsSame(i, keys, of.firsts[place], stop); };
+    int64_t& number = looked_up ? table.Find(keys.word(i), is_same) : unfound;
     const bool fresh = number < 0;
     if (fresh) {
       number = of.found++;
@@ -199,7 +238,7 @@ Status FindPlaces(const Keys& keys, I* places, Distinct& of, ProduceContext& ctx
     if (of.counts != nullptr) ++of.counts[number];
     if (fresh && looked_up) WEFT_RETURN_IF_ERROR(table.Added(ctx));
   }
-  return {};
+  return stop(0) ? kernels::RunStopped() : Status();
 }
 
 template <bool kCounts>
@@ -240,43 +279,47 @@ constexpr auto RunDifference = [](const Parameters& p, ProduceContext& ctx) -> S
   kernels::StopCheck stop(ctx.workers());
   const int64_t count_taken = ctx.shape(y).count(), count = ctx.shape(x).count();
   for (int64_t i = 0; i < count_taken; ++i) {
-    if (stop(kLookUp)) return kernels::RunStopped();
-    int64_t& number = table.Find(taken.word(i), [&](int64_t other) { return taken.IsSame(i, taken, other); });
+    if (stop(taken.LookUpItems(i))) return kernels::RunStopped();
+    int64_t& number = table.Find(taken.word(i), [&](int64_t other) { return taken.IsSame(i, taken, other, stop); });
     if (std::exchange(number, i) < 0) WEFT_RETURN_IF_ERROR(table.Added(ctx));
   }
   WEFT_ASSIGN_OR_RETURN(Tensor memory, ctx.Allocate(DType::kInt64, ctx.shape(x)));
   int64_t* left = memory.values<int64_t>().data();
   size_t found = 0;
   for (int64_t i = 0; i < count; ++i) {
-    if (stop(kLookUp)) return kernels::RunStopped();
+    if (stop(keys.LookUpItems(i))) return kernels::RunStopped();
     table.Prefetch(keys.word(std::min(i + kAhead, count - 1)));
-    if (keys.never_equal(i) || table.Find(keys.word(i), [&](int64_t other) { return keys.IsSame(i, taken, other); }) < 0) left[found++] = i;
+    const auto is_same = [&](int64_t other) { return keys.IsSame(i, taken, other, stop); };
+    if (keys.never_equal(i) || table.Find(keys.word(i), is_same) < 0) left[found++] = i;
   }
+  if (stop(0)) return kernels::RunStopped();
   WEFT_ASSIGN_OR_RETURN(Tensor values, Taken({left, found}, p.dtype, ctx));
   WEFT_ASSIGN_OR_RETURN(Tensor where, Positions({left, found}, p.positions, ctx));
   return Emitted(ctx, out, std::move(values), out_idx_port, std::move(where));
 };
 
+constexpr const char* kEqual = "-0 and 0 are one element, but of half and bfloat16; a NaN equals nothing.";
+
 }  // namespace
 
 BlockDef Unique() {
   return Block("Unique", "The different elements of a vector, in the order of first sight, and where each element is among them.")
-      .Details("-0 and 0 are one element; a NaN equals nothing.")
-      .Ports(x, distinct, idx).Types("T", kCompared + TypeList<bool>{}).Attrs(out_idx).Types("out_idx", kIndices)
+      .Details(kEqual)
+      .Ports(x, distinct, idx).Types("T", kElements + TypeList<bool>{}).Attrs(out_idx).Types("out_idx", kIndices)
       .Producer(PlanUnique<false>, RunUnique<false>);
 }
 
 BlockDef UniqueWithCounts() {
   return Block("UniqueWithCounts", "The different elements of a vector, where each element is among them, and how often.")
-      .Details("-0 and 0 are one element; a NaN equals nothing.")
-      .Ports(x, distinct, idx, count).Types("T", kCompared + TypeList<bool>{}).Attrs(out_idx).Types("out_idx", kIndices)
+      .Details(kEqual)
+      .Ports(x, distinct, idx, count).Types("T", kElements + TypeList<bool>{}).Attrs(out_idx).Types("out_idx", kIndices)
       .Producer(PlanUnique<true>, RunUnique<true>);
 }
 
 BlockDef SetDiff1D() {
   return Block("SetDiff1D", "The elements of x that are not in y, in their order, and where they are.")
-      .Details("What is several times in x stays so. -0 and 0 are one element; a NaN equals nothing.")
-      .Alias("ListDiff").Ports(x, y, out, out_idx_port).Types("T", kCompared).Attrs(out_idx).Types("out_idx", kIndices)
+      .Details("What is several times in x stays so. -0 and 0 are one element, but of half and bfloat16; a NaN equals nothing.")
+      .Alias("ListDiff").Ports(x, y, out, out_idx_port).Types("T", kElements).Attrs(out_idx).Types("out_idx", kIndices)
       .Producer(PlanDifference, RunDifference);
 }
 

@@ -28,7 +28,8 @@ bool CopyRow(DType dtype, const std::byte* from, void* to, int64_t count, kernel
 // little alive.
 constexpr int64_t kSharedBytes = 64, kRowsOfBuffer = 256;
 
-// Of a row, beside its elements: the tensor, and its part of the element that holds it. Rows without elements have them, too.
+// Of a row, beside its elements and its shape's memory: the tensor, and its part of the element that holds it. Rows without elements have
+// them, too.
 constexpr auto kRowBytes = static_cast<int64_t>(sizeof(Tensor) + sizeof(QueueElement) + 2 * sizeof(void*));
 
 /// Gives the elements from `first` on, those that have just been added, their rows of a component.
@@ -42,7 +43,8 @@ Status CutComponent(const Tensor& component, int64_t first, std::vector<QueueEle
   const auto* from = static_cast<const std::byte*>(component.data());
   for (; first < end; first += together) {
     const int64_t count = std::min(together, end - first);
-    WEFT_ASSIGN_OR_RETURN(Tensor buffer, Tensor::Allocate(dtype, Shape{count * row.count()}, budget, count * kRowBytes));
+    const int64_t companions = count * (kRowBytes + row.heap_bytes());
+    WEFT_ASSIGN_OR_RETURN(Tensor buffer, Tensor::Allocate(dtype, Shape{count * row.count()}, budget, companions));
     if (!CopyRow(dtype, from + first * row_bytes, buffer.data(), count * row.count(), stop)) return kernels::RunStopped();
     auto* to = static_cast<std::byte*>(buffer.data());
     for (int64_t i = 0; i < count; ++i) {

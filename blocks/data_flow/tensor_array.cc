@@ -91,8 +91,17 @@ Result<TensorArray::Element*> TensorArray::Touch(int64_t index) {
   constexpr int64_t kEntry = sizeof(Element) + 4 * sizeof(void*);  // with its node in the table
   const auto found = elements_.find(index);
   if (found != elements_.end()) return &found->second;
-  WEFT_RETURN_IF_ERROR(charge_.Hold((static_cast<int64_t>(elements_.size()) + 1) * kEntry));
+  WEFT_RETURN_IF_ERROR(charge_.Hold(charge_.bytes() + kEntry));
   return &elements_[index];
+}
+
+// The element has a value of this shape from now on.
+Status TensorArray::MarkWritten(Element& element, const Shape& shape) {
+  if (element.written) return {};
+  WEFT_RETURN_IF_ERROR(charge_.Hold(charge_.bytes() + shape.heap_bytes()));
+  element.shape = shape;
+  element.written = true;
+  return {};
 }
 
 Status TensorArray::Write(int64_t index, const Tensor& value, Workers& workers) {
@@ -112,10 +121,10 @@ Status TensorArray::Write(int64_t index, const Tensor& value, Workers& workers) 
     summed_ = true;
     return Add(value, element->tensor, workers);
   }
-  WEFT_ASSIGN_OR_RETURN(element->tensor, Tensor::Allocate(spec_.dtype, value.shape(), budget_));
-  MovesOf(spec_.dtype).CopyLong(value.data(), element->tensor.data(), value.count(), workers);
-  element->shape = value.shape();
-  element->written = true;
+  WEFT_ASSIGN_OR_RETURN(Tensor copy, Tensor::Allocate(spec_.dtype, value.shape(), budget_));
+  WEFT_RETURN_IF_ERROR(MarkWritten(*element, value.shape()));
+  MovesOf(spec_.dtype).CopyLong(value.data(), copy.data(), value.count(), workers);
+  element->tensor = std::move(copy);
   if (spec_.identical_shapes && !spec_.element_shape.complete()) spec_.element_shape = value.shape();
   return {};
 }
@@ -130,13 +139,12 @@ Result<Tensor> TensorArray::Read(int64_t index, Workers& workers) {
         .WithHint("set clear_after_read_ = false to read elements more than once");
   }
   if (!element->written) {
-    std::optional<Shape> shape = spec_.element_shape.shape();
+    const std::optional<Shape> shape = spec_.element_shape.shape();
     if (!shape) {
       return InvalidArgument("needs an element that was written, found ", index, ", which was not, and whose shape is not known in full")
           .WithHint("where element_shape_ is known in full, such an element is zero");
     }
-    element->shape = std::move(*shape);
-    element->written = true;
+    WEFT_RETURN_IF_ERROR(MarkWritten(*element, *shape));
   }
   if (!element->tensor.defined()) {
     if (IsManaged(spec_.dtype)) return InvalidArgument("needs an element that was written, found ", index, ", which was not");
@@ -164,17 +172,19 @@ void TensorArray::EndRun() noexcept {
 }
 
 // What was written to has a gradient of its shape, which is zero until something is written to that.
-Status TensorArray::TakeShapes(const TensorArray& from) {
+Status TensorArray::TakeShapes(const TensorArray& from, const Workers& workers) {
+  constexpr int64_t kItemsOfEntry = 64;
+  kernels::StopCheck stop(workers);
   for (const auto& [index, element] : from.elements_) {
+    if (stop(kItemsOfEntry)) return kernels::RunStopped();
     if (!element.written) continue;
     WEFT_ASSIGN_OR_RETURN(Element * own, Touch(index));
-    own->shape = element.shape;
-    own->written = true;
+    WEFT_RETURN_IF_ERROR(MarkWritten(*own, element.shape));
   }
   return {};
 }
 
-Result<std::shared_ptr<TensorArray>> TensorArray::Gradient(const std::string& source) {
+Result<std::shared_ptr<TensorArray>> TensorArray::Gradient(const std::string& source, const Workers& workers) {
   const std::lock_guard lock(mutex_);
   WEFT_RETURN_IF_ERROR(CheckOpen());
   if (sums_) return InvalidArgument("needs an array that is no gradient itself, found the gradient of another").WithPort("handle");
@@ -185,7 +195,7 @@ Result<std::shared_ptr<TensorArray>> TensorArray::Gradient(const std::string& so
   spec.clear_after_read = true;
   auto made = std::make_shared<TensorArray>(std::move(spec), size_, budget_);
   made->sums_ = true;
-  WEFT_RETURN_IF_ERROR(made->TakeShapes(*this));
+  WEFT_RETURN_IF_ERROR(made->TakeShapes(*this, workers));
   gradients_.emplace(source, made);  // now that it is whole
   return made;
 }

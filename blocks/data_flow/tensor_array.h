@@ -49,7 +49,7 @@ class TensorArray final : public RunResource {
   void EndRun() noexcept override;
 
   /// The array that sums the gradients of the elements for `source`, made at the first call. This one does not grow any more.
-  Result<std::shared_ptr<TensorArray>> Gradient(const std::string& source);
+  Result<std::shared_ptr<TensorArray>> Gradient(const std::string& source, const Workers& workers);
 
  private:
   struct Element {
@@ -61,7 +61,8 @@ class TensorArray final : public RunResource {
   Status CheckOpen() const;
   Status CheckIndex(int64_t index) const;
   Result<Element*> Touch(int64_t index);
-  Status TakeShapes(const TensorArray& from);
+  Status MarkWritten(Element& element, const Shape& shape);
+  Status TakeShapes(const TensorArray& from, const Workers& workers);
 
   const std::shared_ptr<MemoryBudget> budget_;
   mutable std::mutex mutex_;

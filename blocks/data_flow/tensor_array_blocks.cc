@@ -126,7 +126,7 @@ Result<std::string> PlanGrad(PlanContext& ctx) {
 
 constexpr auto RunGrad = [](const std::string& source_of_gradients, RunContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(TensorArray * array, ctx.Find<TensorArray>(handle));
-  WEFT_ASSIGN_OR_RETURN(ctx.out<ResourceHandle>(grad_handle)[0], array->Gradient(source_of_gradients));
+  WEFT_ASSIGN_OR_RETURN(ctx.out<ResourceHandle>(grad_handle)[0], array->Gradient(source_of_gradients, ctx.workers()));
   ctx.out<float>(flow_of_grad)[0] = 0;
   return {};
 };

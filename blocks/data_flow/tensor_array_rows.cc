@@ -160,8 +160,8 @@ Result<Joined> Plan(PlanContext& ctx) {
   return p;
 }
 
-/// All elements, and how many rows each has.
-Result<std::vector<Tensor>> ReadAll(TensorArray& array, const Joined& p, std::span<int64_t> rows, const ProduceContext& ctx) {
+/// All elements, and how many rows each has; their shapes' memory counts in `charge`.
+Result<std::vector<Tensor>> ReadAll(TensorArray& array, const Joined& p, std::span<int64_t> rows, MemoryCharge& charge, const ProduceContext& ctx) {
   std::vector<Tensor> elements;
   kernels::StopCheck stop(ctx.workers());
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -177,6 +177,7 @@ Result<std::vector<Tensor>> ReadAll(TensorArray& array, const Joined& p, std::sp
       return InvalidArgument("needs elements with rows of one shape, found ", elements[0].shape(), " at 0 and ", shape, " at ", i);
     }
     rows[i] = shape[0];
+    WEFT_RETURN_IF_ERROR(charge.Hold(charge.bytes() + shape.heap_bytes()));
     elements.push_back(std::move(element));
   }
   return elements;
@@ -193,7 +194,7 @@ constexpr auto Run = [](const Joined& p, ProduceContext& ctx) -> Status {
     MemoryCharge charge(ctx.services().budget);
     WEFT_RETURN_IF_ERROR(charge.Hold(size * static_cast<int64_t>(2 * sizeof(Tensor))));
     const auto rows = counts.values<int64_t>();
-    WEFT_ASSIGN_OR_RETURN(std::vector<Tensor> elements, AtPort(handle, ReadAll(*array, p, rows, ctx)));
+    WEFT_ASSIGN_OR_RETURN(std::vector<Tensor> elements, AtPort(handle, ReadAll(*array, p, rows, charge, ctx)));
     int64_t all = 0;
     for (int64_t count : rows) {
       if (__builtin_add_overflow(all, count, &all)) return ResourceExhausted("needs more rows than a tensor can have").WithPort(handle.name);

@@ -24,6 +24,10 @@ constexpr Attr<bool> change_locking{"use_locking", "false", "accepted and not us
 Status Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(value);
   if (!ctx.has_shape(ref)) {
+    const PartialShape declared = ctx.variable(ref).declared;
+    if (ctx.attr(validate_shape) && !declared.Accepts(shape)) {
+      return ctx.Error(value, "needs a shape that the variable declares, ", declared, ", found ", shape);
+    }
     ctx.set_variable(ref, shape);
   } else if (!(ctx.shape(ref) == shape)) {
     if (ctx.attr(validate_shape)) return ctx.Error(value, "needs the variable's shape ", ctx.shape(ref), ", found ", shape);

@@ -184,6 +184,7 @@ Buffer::~Buffer() {
 }
 
 Result<Tensor> Tensor::Allocate(DType dtype, Shape shape, const std::shared_ptr<MemoryBudget>& budget, int64_t companions) {
+  companions += shape.heap_bytes();
   WEFT_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, Buffer::Allocate(dtype, shape.count(), budget, companions));
   void* data = buffer->data();
   return View(dtype, std::move(shape), data, std::move(buffer));

@@ -51,7 +51,17 @@ std::vector<int64_t> PlanContext::IntsOf(const Tensor& tensor) {
   return result;
 }
 
+void PlanContext::SetShape(uint32_t output, Shape shape) {
+  CallLimit::Check();
+  CallLimit::Grow(shape.heap_bytes());  // of one among very many outputs, it may be
+  planned_.outputs[output] = std::move(shape);
+}
+
 void PlanContext::SetUnknown(uint32_t output, PartialShape partial) {
+  CallLimit::Check();
+  int64_t bytes = partial.rank() * static_cast<int64_t>(sizeof(int64_t));
+  if (planned_.partial.empty()) bytes += static_cast<int64_t>(signature_.outputs.size() * sizeof(PartialShape));
+  CallLimit::Grow(bytes);
   planned_.unknown.resize(signature_.outputs.size());
   planned_.partial.resize(signature_.outputs.size());
   planned_.unknown[output] = true;

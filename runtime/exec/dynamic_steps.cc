@@ -4,6 +4,7 @@
 
 #include "runtime/state/host_call.h"
 #include "runtime/state/scope_services.h"
+#include "runtime/state/thread_pool.h"
 
 namespace weft {
 
@@ -12,11 +13,14 @@ Result<ResourceHandle> BindResource(Scope& scope, const Node& node, const Planne
   return block.bind(block.parameters.get(), binder);
 }
 
+static bool AnyDynamic(const Plan& plan) { return std::ranges::find(plan.steps, Step::Kind::kDynamic, &Step::kind) != plan.steps.end(); }
+
 DynamicSteps::DynamicSteps(Scope& scope, const SessionPlan& planned, std::shared_ptr<MemoryBudget> budget)
     : scope_(scope), planned_(planned), budget_(std::move(budget)) {
-  const std::vector<Step>& steps = planned.plan.steps;
-  if (std::ranges::find(steps, Step::Kind::kDynamic, &Step::kind) != steps.end()) entries_.resize(steps.size());
+  if (AnyDynamic(planned.plan)) entries_.resize(planned.plan.steps.size());
 }
+
+int64_t DynamicSteps::BytesFor(const Plan& plan) { return AnyDynamic(plan) ? static_cast<int64_t>(plan.steps.size() * sizeof(Entry)) : 0; }
 
 Result<const DynamicSteps::Entry*> DynamicSteps::Prepare(const ResultSet& set, size_t index) {
   const Step& step = planned_.plan.steps[index];
@@ -58,6 +62,7 @@ Status DynamicSteps::TakeSignature(const ResultSet& set, const Step& step, Entry
 
 Status DynamicSteps::PlanEntry(const ResultSet& set, const Step& step, Entry& entry) const {
   const Planning planning(scope_);
+  const KeepDenormals keep;
   const Plan& plan = planned_.plan;
   const Graph& graph = planned_.graph;
   const Node& node = graph.node(step.node);

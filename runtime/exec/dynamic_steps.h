@@ -28,6 +28,9 @@ class DynamicSteps {
     bool valid = false;
   };
 
+  /// About how much memory its entries take for the plan, without what they are planned for.
+  static int64_t BytesFor(const Plan& plan);
+
   DynamicSteps(Scope& scope, const SessionPlan& planned, std::shared_ptr<MemoryBudget> budget);
 
   /// The step, planned for the inputs that it has now. What its block's Plan says, and resource_exhausted.

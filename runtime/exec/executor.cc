@@ -10,6 +10,7 @@
 #include "runtime/exec/variable_start.h"
 #include "runtime/state/host_call.h"
 #include "runtime/state/run_gate.h"
+#include "runtime/state/thread_pool.h"
 
 namespace weft {
 
@@ -24,8 +25,14 @@ struct Executor::Parts {
         resources(planned.plan) {
     if (!planned.plan.loops.empty()) frames.emplace(planned);
   }
+  /// About how much memory they take, without the arena, tiles and what runs make.
+  static int64_t BytesFor(const Plan& plan) {
+    return StepLoop::BytesFor(plan) + DynamicSteps::BytesFor(plan) + VariableTransaction::BytesFor(plan) + PlainUpdates::BytesFor(plan) +
+           RunResources::BytesFor(plan) + (plan.loops.empty() ? 0 : LoopFrames::BytesFor(plan));
+  }
   StepParts OfSteps() { return {memory, fused, variables, plain_updates, dynamic, frames ? &*frames : nullptr}; }
 
+  MemoryCharge held;  // of all the others
   FusedRunner fused;
   RunMemory memory;
   VariableTransaction variables;
@@ -59,6 +66,7 @@ Executor::~Executor() = default;
 
 void Executor::Prepare(Diagnostics& diagnostics) {
   const Planning planning(scope_);
+  const KeepDenormals keep;
   const Graph& graph = *revision_->graph;
   PlanRequest request;
   Diagnostics found;
@@ -72,7 +80,7 @@ void Executor::Prepare(Diagnostics& diagnostics) {
     CallLimit::CheckNow();
     request.shape_of = nullptr;
     parts_.reset();
-    Result<MemoryCharge> held = CallLimit::Keep(plan->bytes(), scope_.budget());
+    Result<MemoryCharge> held = CallLimit::Keep(plan->bytes() + ResultLayout::BytesFor(*plan), scope_.budget());
     if (!held.ok()) found.Error(Status(held.status()).WithPage(graph.name()));
     if (!found.has_errors()) planned = std::make_shared<SessionPlan>(revision_, std::move(request), std::move(*plan), number, std::move(*held));
   } catch (const CallStopped& stopped) {
@@ -102,7 +110,10 @@ Status Executor::MakePlan() {
 Status Executor::MakeParts() {
   if (services_.stopped()) return services_.Stopped();  // plans may have millions of values, which each of these looks at
   const CallLimit limit(services_.deadline(), &services_.cancel_flag());
+  MemoryCharge held(services_.budget());
+  if (Status status = held.Hold(Parts::BytesFor(planned_->plan)); !status.ok()) return std::move(status).WithPage(planned_->graph.name());
   auto parts = std::make_unique<Parts>(scope_, *planned_, services_);
+  parts->held = std::move(held);
   if (services_.stopped()) return services_.Stopped();
   WEFT_RETURN_IF_ERROR(parts->memory.TakeArena());
   WEFT_RETURN_IF_ERROR(parts->fused.Make(services_.workers().threads()));
@@ -188,7 +199,7 @@ Result<std::vector<Tensor>> Executor::Evaluate(const RunOptions& options) {
   WEFT_RETURN_IF_ERROR(TakeInputs());
   Status status;
   try {
-    status = parts_->loop->Dispatch(results_.back(), {});
+    status = parts_->loop->Dispatch(results_.back(), {.observer = nullptr, .deadline = options.deadline});
   } catch (...) {
     status = StatusOfException("the block failed");
   }

@@ -14,6 +14,8 @@ namespace weft {
 class LoopFrames {
  public:
   explicit LoopFrames(const SessionPlan& planned);
+  /// About how much memory one takes for the plan.
+  static int64_t BytesFor(const Plan& plan) { return static_cast<int64_t>(plan.steps.size() * sizeof(int) + plan.slots.size()); }
 
   /// A run begins; so may loops before its first step.
   void Begin(ResultSet& set);

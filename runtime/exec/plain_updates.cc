@@ -8,6 +8,7 @@ namespace weft {
 PlainUpdates::PlainUpdates(const SessionPlan& planned, VariableTransaction& variables, std::shared_ptr<MemoryBudget> budget)
     : variables_(variables), budget_(std::move(budget)) {
   const Plan& plan = planned.plan;
+  updates_.reserve(Candidates(plan));
   size_t inputs = 0;
   auto fused = plan.fused.begin();
   for (size_t s = 0; s < plan.steps.size(); ++s) {
@@ -29,12 +30,22 @@ PlainUpdates::PlainUpdates(const SessionPlan& planned, VariableTransaction& vari
   new_.assign(inputs, {});
 }
 
-bool PlainUpdates::IsPlain(const SessionPlan& planned, const Step& step) const {
-  const Node& node = planned.graph.node(step.node);
+// What the step alone says.
+bool PlainUpdates::IsCandidate(const Step& step) {
   if (step.kind != Step::Kind::kRun || step.updates.size() != 1 || !step.reads.empty() || step.block.bind != nullptr) return false;
   const Step::Update& update = *step.updates.begin();
   if (update.variable < 0 || update.selector >= 0 || update.may_be_empty) return false;
-  if (!update.before || !(*update.before == update.shape)) return false;
+  return update.before && *update.before == update.shape;
+}
+
+size_t PlainUpdates::Candidates(const Plan& plan) {
+  return plan.updates_variables ? static_cast<size_t>(std::ranges::count_if(plan.steps, IsCandidate)) : 0;
+}
+
+bool PlainUpdates::IsPlain(const SessionPlan& planned, const Step& step) const {
+  if (!IsCandidate(step)) return false;
+  const Node& node = planned.graph.node(step.node);
+  const Step::Update& update = *step.updates.begin();
   if (variables_.variables()[variables_.IndexOf(update.variable)].updates != 1 || node.output_types.size() > 1) return false;
   return node.output_types.empty() || node.def->outputs[0].reference_of == node.in_first.PortOf(update.input);
 }

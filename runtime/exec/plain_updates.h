@@ -13,6 +13,9 @@ class PlainUpdates {
   /// Finds them. `fused` says which steps are no candidates.
   PlainUpdates(const SessionPlan& planned, VariableTransaction& variables, std::shared_ptr<MemoryBudget> budget);
 
+  /// About how much memory one takes for the plan, without values.
+  static int64_t BytesFor(const Plan& plan) { return static_cast<int64_t>(Candidates(plan) * sizeof(Update)); }
+
   size_t size() const { return updates_.size(); }
   size_t step(size_t number) const { return updates_[number].step; }
 
@@ -32,6 +35,8 @@ class PlainUpdates {
     size_t step = 0;
   };
 
+  static bool IsCandidate(const Step& step);
+  static size_t Candidates(const Plan& plan);
   bool IsPlain(const SessionPlan& planned, const Step& step) const;
   void PrefetchAfter(size_t number, const ResultSet& set) const;
 

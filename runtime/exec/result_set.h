@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "weft/base/memory.h"
 #include "weft/block/context.h"
 
 namespace weft {
@@ -19,6 +20,7 @@ struct ResultMemory {
 
 /// Plain data of one thread: the one that runs; then of readers (Results).
 struct ResultSet {
+  MemoryCharge held;  // of the vectors themselves
   std::vector<Value> values;
   std::vector<Tensor> owned;                           // of slots that have a tensor of their own
   std::vector<int> root;                               // of shared slots: the slot whose memory it is, or -1

@@ -67,6 +67,7 @@ void Results::SetPlan(std::shared_ptr<const SessionPlan> plan) {
   auto before = front_ >= 0 ? std::make_unique<Before>() : nullptr;
   RetiredMemories retired;
   retired.Reset(plan == nullptr ? 0 : plan->layout.bytes.size());
+  ResultSet unseen[2];  // ends without the lock
   // From here on nothing fails.
   std::lock_guard lock(mutex_);
   if (before != nullptr) {
@@ -75,7 +76,8 @@ void Results::SetPlan(std::shared_ptr<const SessionPlan> plan) {
     before_ = std::move(before);
   }
   // What readers do not see makes room for the new plan's memory.
-  sets_[0] = sets_[1] = ResultSet();
+  std::swap(sets_[0], unseen[0]);
+  std::swap(sets_[1], unseen[1]);
   retired_ = std::move(retired);
   planned_ = std::move(plan);
   front_ = -1;

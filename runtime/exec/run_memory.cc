@@ -41,6 +41,14 @@ void AssignInPieces(std::vector<T>& values, size_t count, const T& value = {}) {
   }
 }
 
+/// What the vectors of a ResultSet take.
+int64_t BytesOfSet(const Plan& plan) {
+  size_t of_slot = sizeof(Value) + sizeof(Tensor) + sizeof(int);
+  if (!plan.loops.empty()) of_slot += sizeof(std::vector<Tensor>);
+  if (plan.has_dead_values) of_slot += sizeof(uint64_t) + sizeof(Tensor);
+  return static_cast<int64_t>(plan.slots.size() * of_slot);
+}
+
 }  // namespace
 
 ResultLayout::ResultLayout(const Plan& plan) : memory(plan.slots.size(), -1), offset(plan.slots.size(), 0) {
@@ -73,6 +81,8 @@ Status RunMemory::TakeArena() {
 Status RunMemory::Bind(ResultSet& set) const {
   const size_t slots = plan_.slots.size();
   ResultSet fresh;
+  fresh.held = MemoryCharge(budget_);
+  if (Status status = fresh.held.Hold(BytesOfSet(plan_)); !status.ok()) return std::move(status).WithPage(planned_.graph.name());
   try {
     AssignInPieces(fresh.values, slots);
     AssignInPieces(fresh.owned, slots);

@@ -13,6 +13,8 @@ namespace weft {
 /// one may have to stay while others change.
 struct ResultLayout {
   explicit ResultLayout(const Plan& plan);
+  /// What the lists by slot take.
+  static int64_t BytesFor(const Plan& plan) { return static_cast<int64_t>(plan.slots.size() * (sizeof(int) + sizeof(int64_t))); }
   std::vector<int> memory;      // by slot: index of its memory, or -1
   std::vector<int64_t> offset;  // by slot: bytes into that memory
   std::vector<int64_t> bytes;   // by memory

@@ -29,6 +29,9 @@ struct StepParts {
 /// Owns a record for each step, and the state that its block has bound. Steps allocate nothing and take no lock. For the thread that runs.
 class StepLoop : private RunningStep {
  public:
+  /// About how much memory one takes for the plan.
+  static int64_t BytesFor(const Plan& plan) { return static_cast<int64_t>(plan.steps.size() * (sizeof(Record) + sizeof(ResourceHandle))); }
+
   /// The memory has its arena.
   StepLoop(Scope& scope, const SessionPlan& planned, const StepParts& parts, RunServices& services, ExecutorView& view);
 

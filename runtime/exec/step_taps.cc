@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/plan/plan_slots.h"
+
 namespace weft {
 
 StepTaps::StepTaps(const Plan& plan) : plan_(plan) {
@@ -15,12 +17,12 @@ StepTaps::StepTaps(const Plan& plan) : plan_(plan) {
     const auto [first, end] = outputs(s);
     for (size_t o = first; o < end; ++o) after[plan.operands[o]] = done[s];
   }
+  const std::vector<int> roots = RootsOf(plan, [](const Slot& slot) { return slot.bound; });
   for (size_t f = 0; f < plan.fetches.size(); ++f) {
     const int slot = plan.SlotOf(plan.fetches[f]);
     if (slot < 0) continue;
-    int source = slot;
-    while (plan.slots[static_cast<size_t>(source)].bound) source = plan.slots[static_cast<size_t>(source)].source;
-    taps_.push_back({std::max(after[static_cast<size_t>(slot)], after[static_cast<size_t>(source)]), f, static_cast<uint32_t>(slot)});
+    const size_t root = static_cast<size_t>(roots[static_cast<size_t>(slot)]);
+    taps_.push_back({std::max(after[static_cast<size_t>(slot)], after[root]), f, static_cast<uint32_t>(slot)});
   }
   std::ranges::stable_sort(taps_, {}, &Tap::after);
 }

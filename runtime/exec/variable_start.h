@@ -26,7 +26,6 @@ class VariableStart {
   void SetConstants();
   Tensor ConstantOf(int variable) const;
   std::vector<char> WiredOnes() const;
-  std::vector<int> Ready(const std::vector<char>& waiting) const;
   Status StartTogether(const std::vector<int>& variables);
 
   Scope& scope_;

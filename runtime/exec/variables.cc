@@ -62,9 +62,17 @@ VariableTransaction::VariableTransaction(Scope& scope, const SessionPlan& planne
   if (plan.updates_variables) FindTurn();
 }
 
+int64_t VariableTransaction::BytesFor(const Plan& plan) {
+  constexpr size_t kOfVariable = sizeof(RunVariable) + sizeof(int) + sizeof(std::pair<uint32_t, size_t>);
+  const bool selects = std::ranges::find(plan.steps, Step::Kind::kSelect, &Step::kind) != plan.steps.end();
+  const size_t of_slot = (plan.updates_variables ? sizeof(char) : 0) + (selects ? sizeof(int) : 0);
+  return static_cast<int64_t>(plan.variables.size() * kOfVariable + plan.slots.size() * of_slot);
+}
+
 void VariableTransaction::Add(const Step& step) {
   if (step.kind == Step::Kind::kSelect) selected_.resize(planned_.plan.slots.size(), -1);
   for (const Step::Update& update : step.updates) {
+    CallLimit::Check();
     if (update.variable >= 0) ++InRun(update.variable).updates;
     for (int variable : update.choices) ++InRun(variable).updates;
   }

@@ -36,6 +36,8 @@ class VariableTransaction {
   static constexpr size_t kNoStep = SIZE_MAX;
 
   VariableTransaction(Scope& scope, const SessionPlan& planned, Waiter& waiter);
+  /// About how much memory one takes for the plan, without values.
+  static int64_t BytesFor(const Plan& plan);
 
   /// All reads of the run see the values that the variables have now. False where the plan does not fit their shapes any more. Takes no
   /// memory, and does nothing where no value was set since the last run.

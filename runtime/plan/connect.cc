@@ -64,6 +64,7 @@ void BlockConnector::Connect(int block) {
   }
   if (Status status = draft_.CountListOutputs(draft_.nodes[block]); !status.ok()) draft_.Error(std::move(status), block);
   if (draft_.nodes[block].broken) Disconnect(draft_, block);
+  draft_.NoteReferences(block);
   draft_.reuse.Compare(block);
 }
 

@@ -65,6 +65,19 @@ Status Draft::NoBlock(std::string_view id) {
   return NotFound("there is no block '", id, "'");
 }
 
+void Draft::NoteReferences(int block) {
+  const Node& node = nodes[block];
+  if (node.broken || node.def == nullptr || node.def->structural != Structural::kNone || node.def->flow == Flow::kSelect) return;
+  for (size_t p = 0; p < node.def->outputs.size(); ++p) {
+    const int source = node.def->outputs[p].reference_of;
+    if (source < 0 || node.in_first[source] >= node.inputs.size()) continue;
+    const ValueRef from = node.inputs[node.in_first[source]], root = graph.ReferenceRoot(from);
+    if (!root.valid() || root == from) continue;
+    CallLimit::Grow(Graph::Parts::kReferenceBytes, node.id);
+    parts.reference_roots[Graph::Parts::KeyOf({block, static_cast<int>(node.out_first[p])})] = root;
+  }
+}
+
 Status Draft::CountListOutputs(const Node& node) {
   if (node.broken || node.def == nullptr || node.output_types.size() <= node.def->outputs.size()) return {};
   list_values += node.output_types.size();

@@ -60,6 +60,8 @@ struct Draft {
   void Error(Status status, int block, std::string_view port = {}, int item = -1);
   /// The same for an item of Wires.
   void ErrorAtItem(Status status, int block, uint32_t item);
+  /// Leaves Graph::Parts::reference_roots of a block that has been connected, as what it reads has.
+  void NoteReferences(int block);
   /// Counts what the node gives at list ports; resource_exhausted where the page has too many such values.
   Status CountListOutputs(const Node& node);
   /// Whether lists of the page's are still within what is taken, and one of them that has so many values.

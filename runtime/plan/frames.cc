@@ -3,9 +3,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "runtime/base/call_limit.h"
+#include "runtime/plan/adjacency.h"
 #include "runtime/plan/passes.h"
 
 namespace weft {
@@ -34,29 +39,68 @@ class FrameFinder {
 
  private:
   bool HoldsInEveryFrame(int block) const;
+  void FindParents(const std::vector<int>& order);
+  void LookAgain(const std::vector<int>& order);
+  void Wake(int block);
+  void WakeReaders(int block);
   void FindFrame(int block);
   void EnterFrame(int block, int parent);
   void ExitFrame(int block, int frame);
 
   Draft& draft_;
   std::map<std::string, int> frame_by_name_;
-  bool settling_ = false;       // parents are still to be found
-  bool open_exits_ = false;     // in this round, an Exit led to a frame that is not known yet
-  bool parents_found_ = false;  // in this round
+  // While parents are still to be found:
+  bool settling_ = false;
+  bool parents_found_ = false;                              // in this round
+  std::unordered_set<int> open_exits_;                      // Exit blocks that lead to a frame which is not known yet
+  std::unordered_map<int, std::vector<int>> asked_parent_;  // by frame that lacks its parent: blocks whose own frame depends on that
+  std::vector<int> place_;                                  // by block: in the order, or -1
+  int at_ = 0;                                              // place of the block at hand
+  std::set<int> due_, due_next_;                            // places of blocks to look at again, in this round and in the next
+  std::optional<Adjacency> readers_;                        // by block, once there is a second round
 };
 
 void FrameFinder::Run(const std::vector<int>& order) {
-  // An Enter of a constant does not say which frame the loop lies in; another Enter of it does.
-  for (settling_ = true; settling_;) {
-    open_exits_ = parents_found_ = false;
-    for (int block : order) FindFrame(block);
-    if (open_exits_ && parents_found_) continue;
-    for (size_t f = 1; f < draft_.parts.frames.size(); ++f) {
-      if (draft_.parts.frames[f].parent < 0) draft_.parts.frames[f].parent = 0;
-    }
-    settling_ = false;
+  settling_ = true;
+  FindParents(order);
+  for (size_t f = 1; f < draft_.parts.frames.size(); ++f) {
+    if (draft_.parts.frames[f].parent < 0) draft_.parts.frames[f].parent = 0;
   }
+  settling_ = false;
   for (int block : order) FindFrame(block);
+}
+
+// An Enter of a constant does not say which frame the loop lies in; another Enter of it does, which may come later. After a round over all
+// blocks, later ones look only at those whose frames depend on what was found since.
+void FrameFinder::FindParents(const std::vector<int>& order) {
+  place_.assign(draft_.page.blocks.size(), -1);
+  for (size_t i = 0; i < order.size(); ++i) place_[order[i]] = static_cast<int>(i);
+  for (at_ = 0; at_ < static_cast<int>(order.size()); ++at_) FindFrame(order[at_]);
+  while (!open_exits_.empty() && std::exchange(parents_found_, false)) LookAgain(order);
+}
+
+void FrameFinder::LookAgain(const std::vector<int>& order) {
+  due_ = std::exchange(due_next_, {});
+  while (!due_.empty()) {
+    at_ = due_.extract(due_.begin()).value();
+    const int block = order[at_];
+    const int before = draft_.nodes[block].frame;
+    FindFrame(block);
+    if (draft_.nodes[block].frame != before) WakeReaders(block);
+  }
+}
+
+void FrameFinder::Wake(int block) {
+  if (place_[block] >= 0) (place_[block] > at_ ? due_ : due_next_).insert(place_[block]);
+}
+
+void FrameFinder::WakeReaders(int block) {
+  if (!readers_) {
+    readers_.emplace(draft_.page.blocks.size(), [&](const auto& edge) {
+      draft_.parts.wires.ForEach([&](int reader, uint32_t, int producer) { edge(producer, reader); });
+    });
+  }
+  for (int reader : readers_->Of(block)) Wake(reader);
 }
 
 // Literals, constants and variables are in every frame: they are not computed.
@@ -83,6 +127,7 @@ void FrameFinder::FindFrame(int block) {
   Node& node = draft_.nodes[block];
   if (node.def == nullptr) node.frame = kUnknownFrame;
   if (node.def == nullptr || !TakesFrame(node)) return;
+  if (!open_exits_.empty()) open_exits_.erase(block);
   int frame = 0;  // what reads nothing, or constants only, runs once
   int from = -1;
   bool unknown = false;
@@ -129,7 +174,12 @@ void FrameFinder::EnterFrame(int block, int parent) {
   if (added) frames.push_back({*name, kUnknownFrame, block});
   int depth = 1;
   bool within = false;  // itself
-  for (int outer = parent; outer > 0; outer = frames[outer].parent, ++depth) within |= outer == index;
+  int outermost = parent;  // that is known
+  for (int outer = parent; outer > 0; outer = frames[outer].parent, ++depth) {
+    within |= outer == index;
+    outermost = outer;
+  }
+  if (settling_ && outermost > 0 && frames[outermost].parent < 0) asked_parent_[outermost].push_back(block);
   if (depth > kDeepest || within) {
     Status status = within ? InvalidArgument("the frame '", *name, "' is entered from within itself")
                            : ResourceExhausted("loops nested more than ", kDeepest, " deep are not taken");
@@ -140,6 +190,9 @@ void FrameFinder::EnterFrame(int block, int parent) {
     frames[index].parent = parent;
     frames[index].enter = block;
     parents_found_ = true;
+    if (const auto asked = asked_parent_.find(index); asked != asked_parent_.end()) {
+      for (int other : std::exchange(asked->second, {})) Wake(other);
+    }
   } else if (parent >= 0 && frames[index].parent != parent) {
     Status status = InvalidArgument("enters the frame '", *name, "' from ", FrameName(draft_, parent), ", but '",
                                     draft_.page.blocks[frames[index].enter].id, "' enters it from ", FrameName(draft_, frames[index].parent));
@@ -153,7 +206,9 @@ void FrameFinder::ExitFrame(int block, int frame) {
   Node& node = draft_.nodes[block];
   if (frame != 0) {
     node.frame = draft_.parts.frames[frame].parent;
-    open_exits_ |= node.frame == kUnknownFrame;
+    if (!settling_ || node.frame != kUnknownFrame) return;
+    open_exits_.insert(block);
+    asked_parent_[frame].push_back(block);
     return;
   }
   node.frame = kUnknownFrame;

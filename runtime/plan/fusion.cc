@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/plan/chains.h"
+#include "runtime/plan/plan_slots.h"
 #include "weft/base/divide.h"
 #include "weft/base/processor.h"
 
@@ -31,7 +33,8 @@ Shape OneShape(const Shape& shape) { return shape.rank() <= 1 ? shape : Shape{};
 
 class Fusion {
  public:
-  Fusion(const Graph& graph, Plan& plan) : graph_(graph), plan_(plan) {}
+  Fusion(const Graph& graph, Plan& plan)
+      : graph_(graph), plan_(plan), roots_(RootsOf(plan, [](const Slot& slot) { return slot.storage == Slot::Storage::kShared && slot.bound; })) {}
   void Run();
 
  private:
@@ -53,14 +56,11 @@ class Fusion {
   const Slot& In(const Step& step, size_t v) const { return plan_.slots[InputOf(step, v)]; }
   const Slot& Out(const Step& step) const { return plan_.slots[OutputOf(step)]; }
   const Node& NodeOf(const Step& step) const { return graph_.node(step.node); }
-  uint32_t RootOf(uint32_t slot) const {
-    while (plan_.slots[slot].storage == Slot::Storage::kShared && plan_.slots[slot].bound)
-      slot = static_cast<uint32_t>(plan_.slots[slot].source);
-    return slot;
-  }
+  uint32_t RootOf(uint32_t slot) const { return static_cast<uint32_t>(roots_[slot]); }
 
   const Graph& graph_;
   Plan& plan_;
+  const std::vector<int> roots_;          // by slot: the one whose memory it is bound to
   FusedSteps group_;                      // as far as it goes now
   std::map<uint32_t, uint32_t> operand_;  // slot -> operand of group_
 };
@@ -261,6 +261,7 @@ void Fusion::Close() {
     PlaceOutputs();
     PlaceTiles();
     MakeChains(group_);
+    CallLimit::Grow(group_.bytes());
     plan_.fused.push_back(std::move(group_));
   }
   group_ = FusedSteps();

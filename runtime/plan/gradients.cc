@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <unordered_set>
 
 #include "runtime/base/call_limit.h"
 #include "runtime/plan/connecting.h"
@@ -76,11 +77,15 @@ bool Rewrite::conditional() const { return loop_ != nullptr ? loop_->conditional
 const std::set<int>& Rewrite::updated_in_loops() {
   if (updated_in_loops_) return *updated_in_loops_;
   std::set<int>& updated = updated_in_loops_.emplace();
+  std::unordered_set<int> roots;  // many updates may go through one RefSelect of many variables
   for (int i = 0; i < nodes(); ++i) {
+    CallLimit::Check();
     if (node(i).def == nullptr || node(i).broken || node(i).frame == 0 || node(i).order < 0) continue;  // or not connected yet
     for (int port : node(i).def->updates) {
       for (uint32_t v = node(i).in_first[port]; v < node(i).in_first[port + 1]; ++v) {
-        for (int variable : graph().VariablesOf(node(i).inputs[v])) updated.insert(node(variable).variable);
+        const ValueRef root = graph().ReferenceRoot(node(i).inputs[v]);
+        if (!root.valid() || !roots.insert(root.node).second) continue;
+        for (int variable : graph().VariablesOf(root)) updated.insert(node(variable).variable);
       }
     }
   }

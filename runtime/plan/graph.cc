@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/plan/resolve.h"
 
 namespace weft {
@@ -55,7 +57,9 @@ PortTable PortTable::Of(std::vector<uint32_t> first) {
 }
 
 int64_t Graph::bytes() const {
-  return parts_.page_bytes + static_cast<int64_t>(parts_.nodes.size() * sizeof(Node) + parts_.in_order.size() * sizeof(int) + page_->layout_text.size() + page_->extra.size());
+  return parts_.page_bytes + static_cast<int64_t>(parts_.reference_roots.size()) * Parts::kReferenceBytes +
+         static_cast<int64_t>(parts_.nodes.size() * sizeof(Node) + parts_.in_order.size() * sizeof(int) + page_->layout_text.size() +
+                              page_->extra.size());
 }
 
 int PortTable::PortOf(uint32_t value) const {
@@ -181,11 +185,15 @@ static ValueRef ReferenceSource(const Graph& graph, ValueRef value) {
   return node.inputs[node.in_first[input]];
 }
 
+static bool IsReferenceRoot(const Node& node) { return node.variable >= 0 || (node.def != nullptr && node.def->flow == Flow::kSelect); }
+
 ValueRef Graph::ReferenceRoot(ValueRef value) const {
-  while (value.valid()) {
-    const Node& node = parts_.nodes[value.node];
-    if (node.variable >= 0 || (node.def != nullptr && node.def->flow == Flow::kSelect)) return value;
-    value = ReferenceSource(*this, value);
+  while (value.valid() && !IsReferenceRoot(parts_.nodes[value.node])) {
+    const ValueRef source = ReferenceSource(*this, value);
+    if (source.valid() && !IsReferenceRoot(parts_.nodes[source.node])) {
+      if (const auto noted = parts_.reference_roots.find(Parts::KeyOf(value)); noted != parts_.reference_roots.end()) return noted->second;
+    }
+    value = source;
   }
   return value;
 }
@@ -197,13 +205,14 @@ int Graph::VariableOf(ValueRef value) const {
 
 std::vector<int> Graph::VariablesOf(ValueRef value) const {
   if (int only = VariableOf(value); only >= 0) return {only};
-  std::vector<int> variables, seen;
+  std::vector<int> variables;
+  std::unordered_set<int> seen;
   std::vector<ValueRef> open = {value};
   while (!open.empty()) {
+    CallLimit::Check();
     ValueRef root = ReferenceRoot(open.back());
     open.pop_back();
-    if (!root.valid() || std::find(seen.begin(), seen.end(), root.node) != seen.end()) continue;
-    seen.push_back(root.node);
+    if (!root.valid() || !seen.insert(root.node).second) continue;
     const Node& node = parts_.nodes[root.node];
     if (node.variable >= 0) variables.push_back(root.node);
     else open.insert(open.end(), node.inputs.begin() + node.in_first[1], node.inputs.end());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/base/call_limit.h"
+
 namespace weft {
 
 LoopPlanner::LoopPlanner(const Graph& graph, const NodesToRun& nodes, const FedValues& fed, Plan& plan, PlanSlots& slots,
@@ -97,9 +99,10 @@ void LoopPlanner::AddReads(const Node& node, Step& step) {
     const std::vector<int>& updates = node.def->updates;
     bool is_update = std::find(updates.begin(), updates.end(), node.in_first.PortOf(v)) != updates.end();
     if (variable < 0 || is_update || !updated.contains(variable) || slots_.Of(node.inputs[v]).storage == Slot::Storage::kFeed) continue;
-    uint32_t slot = slots_.AddOwn(node.inputs[v]);
+    uint32_t slot = slots_.AddOwn(node.inputs[v], node.id);
     plan_.operands[step.first_input + v] = slot;
     variables_.Describe(plan_.slots[slot], node.inputs[v]);
+    CallLimit::Grow(sizeof(*step.reads.begin()), node.id);
     step.reads.push_back({v, variable});
   }
 }

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "runtime/base/call_limit.h"
+#include "runtime/plan/plan_slots.h"
 #include "weft/plan/plan.h"
 
 namespace weft {
@@ -19,16 +21,13 @@ int64_t BytesOf(const Slot& slot) { return slot.shape.count() * static_cast<int6
 /// Free ranges of an arena that grows at its end.
 class Arena {
  public:
+  /// The smallest range that is large enough; of those the first.
   int64_t Take(int64_t bytes) {
     if (bytes == 0) return 0;
-    auto best = free_.end();
-    for (auto it = free_.begin(); it != free_.end(); ++it) {
-      if (it->second >= bytes && (best == free_.end() || it->second < best->second)) best = it;
-    }
-    if (best != free_.end()) {
-      int64_t offset = best->first, rest = best->second - bytes;
-      free_.erase(best);
-      if (rest > 0) free_[offset + bytes] = rest;
+    if (const auto best = BestFit(bytes); best != free_.end()) {
+      const int64_t offset = best->first, rest = best->second - bytes;
+      Remove(best);
+      if (rest > 0) Add(offset + bytes, rest);
       return offset;
     }
     // Where the last range touches the end, only what is missing is added.
@@ -36,7 +35,7 @@ class Arena {
       auto last = std::prev(free_.end());
       if (last->first + last->second == size_) {
         int64_t offset = last->first;
-        free_.erase(last);
+        Remove(last);
         size_ = offset + bytes;
         return offset;
       }
@@ -50,33 +49,56 @@ class Arena {
     auto next = free_.lower_bound(offset);
     if (next != free_.end() && offset + bytes == next->first) {
       bytes += next->second;
-      next = free_.erase(next);
+      next = Remove(next);
     }
     if (next != free_.begin()) {
       auto before = std::prev(next);
-      if (before->first + before->second == offset) {
-        before->second += bytes;
-        return;
-      }
+      if (before->first + before->second == offset) return Widen(before, bytes);
     }
-    free_[offset] = bytes;
+    Add(offset, bytes);
   }
 
   int64_t size() const { return size_; }
 
  private:
-  int64_t size_ = 0;
-  std::map<int64_t, int64_t> free_;  // offset -> bytes
-};
+  using Ranges = std::map<int64_t, int64_t>;  // offset -> bytes
+  static constexpr size_t kFew = 64;          // ranges: to look at each costs less than to keep them by size
 
-/// The arena slot whose memory an operand is, or -1 where it is not the arena's.
-int RootOf(const Plan& plan, int slot) {
-  while (plan.slots[slot].storage == Slot::Storage::kShared) {
-    slot = plan.slots[slot].source;
-    if (slot < 0) return -1;
+  Ranges::iterator BestFit(int64_t bytes) {
+    if (indexed_) {
+      const auto found = by_bytes_.lower_bound({bytes, 0});
+      return found == by_bytes_.end() ? free_.end() : free_.find(found->second);
+    }
+    auto best = free_.end();
+    for (auto it = free_.begin(); it != free_.end(); ++it) {
+      if (it->second >= bytes && (best == free_.end() || it->second < best->second)) best = it;
+    }
+    return best;
   }
-  return plan.slots[slot].storage == Slot::Storage::kArena ? slot : -1;
-}
+  void Add(int64_t offset, int64_t bytes) {
+    free_.emplace(offset, bytes);
+    if (indexed_) {
+      by_bytes_.emplace(bytes, offset);
+    } else if (free_.size() > kFew) {
+      indexed_ = true;
+      for (const auto& [at, size] : free_) by_bytes_.emplace(size, at);
+    }
+  }
+  Ranges::iterator Remove(Ranges::iterator range) {
+    if (indexed_) by_bytes_.erase({range->second, range->first});
+    return free_.erase(range);
+  }
+  void Widen(Ranges::iterator range, int64_t more) {
+    if (indexed_) by_bytes_.erase({range->second, range->first});
+    range->second += more;
+    if (indexed_) by_bytes_.emplace(range->second, range->first);
+  }
+
+  int64_t size_ = 0;
+  Ranges free_;
+  bool indexed_ = false;  // there were many ranges
+  std::set<std::pair<int64_t, int64_t>> by_bytes_;  // bytes and offset of all, then
+};
 
 /// Steps that read and write as one: a step alone, or fused ones.
 struct StepGroup {
@@ -97,7 +119,8 @@ std::vector<StepGroup> GroupsOf(const Plan& plan) {
 /// In-place reuse: input memory that element-wise outputs of a group may be written over.
 class InPlaceReuse {
  public:
-  InPlaceReuse(const Graph& graph, const Plan& plan, const StepGroup& group) : graph_(graph), plan_(plan), group_(group) {
+  InPlaceReuse(const Graph& graph, const Plan& plan, const std::vector<int>& roots, const StepGroup& group)
+      : graph_(graph), plan_(plan), roots_(roots), group_(group) {
     for (int s = group.first; s <= group.last && group.first < group.last; ++s) {
       if (IsElementwise(s)) continue;
       ForEachRead(s, [&](int root) { read_late_.push_back(root); });
@@ -135,13 +158,14 @@ class InPlaceReuse {
   void ForEachRead(int s, Use&& use) const {
     const Step& step = plan_.steps[s];
     for (size_t v = 0; v < graph_.node(step.node).inputs.size(); ++v) {
-      const int root = RootOf(plan_, static_cast<int>(plan_.operands[step.first_input + v]));
-      if (root >= 0) use(root);
+      const int root = roots_[plan_.operands[step.first_input + v]];
+      if (plan_.slots[root].storage == Slot::Storage::kArena) use(root);
     }
   }
 
   const Graph& graph_;
   const Plan& plan_;
+  const std::vector<int>& roots_;  // by slot: the one whose memory it is
   const StepGroup& group_;
   std::vector<int> read_late_;  // what the group's reductions read: when all its steps have written a tile
 };
@@ -186,6 +210,7 @@ class MemoryPlanner {
       if (slot.storage == Slot::Storage::kKept) plan_.kept_bytes += Aligned(BytesOf(slot));
     }
     if (!any && std::ranges::none_of(plan_.steps, [](const Step& step) { return step.scratch_bytes > 0; })) return;
+    roots_ = RootsOf(plan_, [](const Slot& slot) { return slot.storage == Slot::Storage::kShared && slot.source >= 0; });
     dying_.assign(plan_.steps.size(), -1);
     next_dying_.assign(plan_.slots.size(), -1);
     area_of_.assign(plan_.slots.size(), -1);
@@ -207,7 +232,7 @@ class MemoryPlanner {
 
   void Place(const StepGroup& group) {
     CallLimit::Check();
-    const InPlaceReuse in_place(graph_, plan_, group);
+    const InPlaceReuse in_place(graph_, plan_, roots_, group);
     for (int s = group.first; s <= group.last; ++s) PlaceOutputs(s, in_place);
     for (int s = group.first; s <= group.last; ++s) PlaceScratch(s);
     for (int s = group.first; s <= group.last; ++s) GiveBack(s);
@@ -269,6 +294,7 @@ class MemoryPlanner {
   Plan& plan_;
   Arena arena_;
   std::vector<Area> areas_;
+  std::vector<int> roots_;       // by slot: the one whose memory it is
   std::vector<int> dying_;       // by step: the first slot that no later one reads, or -1
   std::vector<int> next_dying_;  // by slot: the next of its step, or -1
   std::vector<int> area_of_;     // by slot: index into areas_, or -1

@@ -92,12 +92,16 @@ std::vector<int> FindNeeded(const Graph& graph, const PlanRequest& request, cons
 /// The variables that nodes update, as indices into Graph::variables().
 std::set<int> UpdatedBy(const Graph& graph, const std::vector<int>& nodes) {
   std::set<int> updated;
+  std::unordered_set<int> roots;  // many updates may go through one RefSelect of many variables
   for (int index : nodes) {
+    CallLimit::Check();
     const Node& node = graph.node(index);
     if (node.def == nullptr) continue;
     for (int port : node.def->updates) {
       for (uint32_t v = node.in_first[port]; v < node.in_first[port + 1]; ++v) {
-        for (int variable : graph.VariablesOf(node.inputs[v])) updated.insert(graph.node(variable).variable);
+        const ValueRef root = graph.ReferenceRoot(node.inputs[v]);
+        if (!root.valid() || !roots.insert(root.node).second) continue;
+        for (int variable : graph.VariablesOf(root)) updated.insert(graph.node(variable).variable);
       }
     }
   }

@@ -35,7 +35,8 @@ void PlanSlots::AddAll(const NodesToRun& nodes, const PlanRequest& request) {
   first_source_.assign(plan_.slots.size(), -1);
 }
 
-uint32_t PlanSlots::AddOwn(ValueRef value) {
+uint32_t PlanSlots::AddOwn(ValueRef value, std::string_view block) {
+  CallLimit::Grow(sizeof(Slot) + sizeof(int), block);
   Slot& slot = plan_.slots.emplace_back();
   slot.value = value;
   slot.dtype = graph_.TypeOf(value);
@@ -44,9 +45,10 @@ uint32_t PlanSlots::AddOwn(ValueRef value) {
 }
 
 void PlanSlots::Share(uint32_t slot, int source) {
+  const int root = RootOf(source);
   plan_.slots[slot].storage = Slot::Storage::kShared;
   plan_.slots[slot].source = source;
-  sources_.push_back({source, std::exchange(first_source_[slot], static_cast<int>(sources_.size()))});
+  sources_.push_back({source, std::exchange(first_source_[slot], static_cast<int>(sources_.size())), root});
 }
 
 }  // namespace weft

@@ -53,6 +53,7 @@ bool StepPlanner::SetSource(int index) {
   const bool constant = node.constant.defined() && (node.def == nullptr || node.def->structural == Structural::kConstant);
   if (node.variable < 0 && !constant) return false;
   if (node.variable >= 0) {
+    CallLimit::Grow(sizeof(int) + sizeof(std::optional<Shape>), node.id);
     plan_.variables.push_back(node.variable);
     plan_.variable_shapes.push_back(variables_.AtStart(node.variable));
     CheckTemporary(index);
@@ -109,9 +110,14 @@ void StepPlanner::CheckInPart(const Node& node, const Step& step) {
     const std::string ranks = RanksNeeded(node, partial_inputs_, status);
     return Error(step.node, WithPortFacts(graph_, node, std::move(status), known, ranks));
   }
-  for (size_t v = 0; v < outputs.size(); ++v) {
-    if (outputs[v].known_rank()) partial_[plan_.operands[step.first_output + v]] = std::move(outputs[v]);
-  }
+  for (size_t v = 0; v < outputs.size(); ++v) NotePartial(node, plan_.operands[step.first_output + v], std::move(outputs[v]));
+}
+
+void StepPlanner::NotePartial(const Node& node, uint32_t slot, PartialShape shape) {
+  CallLimit::Check();
+  if (!shape.known_rank()) return;
+  CallLimit::Grow(static_cast<int64_t>(sizeof(PartialShapes::value_type) + shape.dims().size() * sizeof(int64_t)), node.id);
+  partial_[slot] = std::move(shape);
 }
 
 // Temporary variables of one run have different names.
@@ -129,7 +135,7 @@ void StepPlanner::AddOperands(const Node& node, Step& step) {
   for (ValueRef input : node.inputs) plan_.operands.push_back(slots_.IndexOf(input));
   for (int port : node.def->updates) {
     for (uint32_t v = node.in_first[port]; v < node.in_first[port + 1]; ++v) {
-      const uint32_t slot = slots_.AddOwn(node.inputs[v]);
+      const uint32_t slot = slots_.AddOwn(node.inputs[v], node.id);
       plan_.operands[step.first_input + v] = slot;
       variables_.Describe(plan_.slots[slot], node.inputs[v]);
     }
@@ -138,7 +144,7 @@ void StepPlanner::AddOperands(const Node& node, Step& step) {
   step.first_output = static_cast<uint32_t>(plan_.operands.size());
   for (size_t v = 0; v < node.output_types.size(); ++v) {
     uint32_t slot = static_cast<uint32_t>(plan_.first_slot[step.node]) + static_cast<uint32_t>(v);
-    if (plan_.slots[slot].storage == Slot::Storage::kFeed) slot = slots_.AddOwn(plan_.slots[slot].value);
+    if (plan_.slots[slot].storage == Slot::Storage::kFeed) slot = slots_.AddOwn(plan_.slots[slot].value, node.id);
     plan_.operands.push_back(slot);
   }
 }
@@ -147,10 +153,8 @@ void StepPlanner::AddOperands(const Node& node, Step& step) {
 bool StepPlanner::BindForward(const Step& step) {
   if (step.kind != Step::Kind::kForward || plan_.has_dead_values) return false;
   Slot& out = slots_.Output(step, 0);
-  int source = out.source;
-  while (plan_.slots[source].storage == Slot::Storage::kShared && plan_.slots[source].bound) source = plan_.slots[source].source;
-  Slot::Storage storage = plan_.slots[source].storage;
-  out.bound = storage == Slot::Storage::kArena || storage == Slot::Storage::kConstant;
+  const Slot& source = plan_.slots[out.source];
+  out.bound = source.bound || source.storage == Slot::Storage::kArena || source.storage == Slot::Storage::kConstant;
   return out.bound;
 }
 
@@ -202,8 +206,8 @@ bool StepPlanner::StaticInputs(const Node& node, const Step& step) {
 
 // The value of a slot, where it is known; also of what constants bring into a loop.
 const Tensor* StepPlanner::ConstantOf(const Slot& slot) const {
-  const Slot* from = &slot;
-  while (loops_.current() >= 0 && from->storage == Slot::Storage::kShared && from->source >= 0) from = &plan_.slots[from->source];
+  const bool shares = loops_.current() >= 0 && slot.storage == Slot::Storage::kShared && slot.source >= 0;
+  const Slot* const from = shares ? &plan_.slots[slots_.RootOf(slot.source)] : &slot;
   if (from->storage != Slot::Storage::kConstant || !(from->shape == slot.shape)) return nullptr;
   return &graph_.node(from->value.node).constant.get();
 }
@@ -241,10 +245,9 @@ void StepPlanner::SetShapes(const Node& node, const Step& step, const PlannedSha
     bool unknown = !shapes.unknown.empty() && shapes.unknown[v];
     slot.shape_known = !unknown;
     if (unknown || step.kind == Step::Kind::kProduce || IsManaged(slot.dtype)) slot.storage = Slot::Storage::kOwned;
-    if (unknown && v < shapes.partial.size() && shapes.partial[v].known_rank()) {
-      partial_[plan_.operands[step.first_output + v]] = shapes.partial[v];
-    }
+    if (unknown && v < shapes.partial.size()) NotePartial(node, plan_.operands[step.first_output + v], shapes.partial[v]);
     if (unknown) continue;
+    CallLimit::Grow(shapes.outputs[v].heap_bytes(), node.id);
     slot.shape = shapes.outputs[v];
     auto bytes = CheckedMultiply(slot.shape.count(), static_cast<int64_t>(ElementSize(slot.dtype)));
     if (!bytes || *bytes > kMostBytes - total_bytes_) {
@@ -268,19 +271,21 @@ void StepPlanner::AddUpdates(const Node& node, Step& step, const PlannedShapes* 
 
 void StepPlanner::AddUpdate(const Node& node, Step& step, int port, uint32_t input, const PlannedShapes* shapes) {
   const ValueRef reference = node.inputs[input];
-  const std::vector<int> variables = graph_.VariablesOf(reference);
-  bool fed = fed_.Contains(graph_.ReferenceRoot(reference));
+  const ValueRef root = graph_.ReferenceRoot(reference);
+  const std::span<const int> variables = variables_.NodesOf(reference);
+  bool fed = fed_.Contains(root);
   for (int variable : variables) fed |= fed_.Contains({variable, 0});
   if (variables.empty() || fed) {
     std::string_view found = fed ? "one whose value is fed" : "a value";
     return Error(step.node, InvalidArgument("needs a Variable, found ", found).WithPort(node.def->inputs[port].name));
   }
+  CallLimit::Grow(sizeof(Step::Update), node.id);
   Step::Update update;
   update.input = input;
-  update.variable = graph_.VariableOf(reference) < 0 ? -1 : graph_.node(variables[0]).variable;
+  update.variable = graph_.node(root.node).variable;
   if (update.variable < 0) {
-    update.selector = static_cast<int>(slots_.IndexOf(graph_.ReferenceRoot(reference)));
-    for (int variable : variables) update.choices.push_back(graph_.node(variable).variable);
+    update.selector = static_cast<int>(slots_.IndexOf(root));
+    update.choices = ChoicesOf(root.node, variables);
   }
   const auto same = [&](const Step::Update& other) { return update.variable >= 0 && other.variable == update.variable; };
   if (const auto other = std::ranges::find_if(step.updates, same); other != step.updates.end()) {
@@ -299,6 +304,18 @@ void StepPlanner::AddUpdate(const Node& node, Step& step, int port, uint32_t inp
   variables_.Apply(update, after);
   plan_.updates_variables = true;
   step.updates.push_back(std::move(update));
+}
+
+// The variables of Variable nodes that a RefSelect chooses from: all updates that go through it share them.
+std::span<const int> StepPlanner::ChoicesOf(int select, std::span<const int> variables) {
+  const auto [known, fresh] = choices_.emplace(select, plan_.choices.size());
+  if (fresh) {
+    CallLimit::Grow(static_cast<int64_t>(sizeof(std::vector<int>) + variables.size() * sizeof(int)), graph_.node(select).id);
+    std::vector<int>& choices = plan_.choices.emplace_back();
+    choices.reserve(variables.size());
+    for (int variable : variables) choices.push_back(graph_.node(variable).variable);
+  }
+  return plan_.choices[known->second];
 }
 
 // Reference outputs are the variable after the step.

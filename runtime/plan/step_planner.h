@@ -3,7 +3,9 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/plan/loop_planner.h"
@@ -47,9 +49,11 @@ class StepPlanner {
   void MakeDynamic(const Node& node, Step& step);
   void CheckInPart(const Node& node, const Step& step);
   bool InputsInPart(const Node& node, const Step& step);
+  void NotePartial(const Node& node, uint32_t slot, PartialShape shape);
   void SetShapes(const Node& node, const Step& step, const PlannedShapes& shapes);
   void AddUpdates(const Node& node, Step& step, const PlannedShapes* shapes);
   void AddUpdate(const Node& node, Step& step, int port, uint32_t input, const PlannedShapes* shapes);
+  std::span<const int> ChoicesOf(int select, std::span<const int> variables);
   void SetReferenceShapes(const Node& node, const Step& step);
   void ShareMemory(const Node& node, const Step& step);
   bool BindForward(const Step& step);
@@ -66,6 +70,7 @@ class StepPlanner {
   PartialShapes& partial_;
   PlanReuse reuse_;
   std::map<std::string_view, int> temporaries_;  // name -> node
+  std::unordered_map<int, size_t> choices_;      // by RefSelect node: index into Plan::choices
   int64_t total_bytes_ = 0;
   std::vector<InputInfo> inputs_;  // of the step at hand; kept for its memory
   std::vector<PartialInput> partial_inputs_;

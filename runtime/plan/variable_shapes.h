@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -21,7 +22,9 @@ class VariableShapes {
   const std::optional<Shape>& Of(int variable) const;
   void Set(int variable, std::optional<Shape> shape) { now_[variable] = std::move(shape); }
   /// The one shape of several Variable nodes; absent where they differ.
-  std::optional<Shape> Common(const std::vector<int>& nodes) const;
+  std::optional<Shape> Common(std::span<const int> nodes) const;
+  /// Graph::VariablesOf, which is looked for once for all that comes through one RefSelect. Good until the next call.
+  std::span<const int> NodesOf(ValueRef reference) const;
   /// Whether an update planned so far gives it a value.
   bool MayHaveValue(int variable) const { return may_have_value_.contains(variable); }
   void SetMayHaveValue(int variable) { may_have_value_.insert(variable); }
@@ -35,6 +38,8 @@ class VariableShapes {
   const Graph& graph_;
   const PlanRequest& request_;
   mutable std::unordered_map<int, std::optional<Shape>> at_start_;
+  mutable std::unordered_map<int, std::vector<int>> chosen_from_;  // by RefSelect node: Variable nodes
+  mutable int only_ = -1;                                          // of a reference that is no RefSelect's
   std::unordered_map<int, std::optional<Shape>> now_;  // of those that are not as at the start
   std::unordered_set<int> may_have_value_;
 };

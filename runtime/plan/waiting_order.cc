@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/plan/step_order.h"
 #include "weft/plan/node_numbers.h"
 #include "weft/plan/plan.h"
@@ -19,8 +20,9 @@ class WaitingOrder {
  public:
   WaitingOrder(const Graph& graph, const std::vector<int>& order, const Clusters& clusters)
       : graph_(graph), order_(order), clusters_(clusters), place_(graph.nodes().size(), order.size()), missing_(order.size(), 0),
-        readers_(order.size()), late_(order.size(), 0) {
+        readers_(order.size()), late_(order.size(), 0), filled_(order.size(), 0) {
     AddWires();
+    AddResources();
   }
 
   /// Nodes that depend on reads of these variables come as late as those that wait, but for what others may wait for.
@@ -34,17 +36,23 @@ class WaitingOrder {
     std::span<const int> members = clusters_.Members(order_[place]);
     return std::any_of(members.begin(), members.end(), [&](int i) { return graph_.node(i).def != nullptr && graph_.node(i).def->waits; });
   }
-  int SourceOf(int node) const;
-  /// What a node works on: the nodes that make its resources, or a negative number for one that its name alone says (a staging area).
-  std::vector<int> Resources(int place) const;
-  int NumberOf(const std::string& name) const;
-  bool CanBeFilled(int place) const;
+  int SourceOf(int node);
+  void AddResources();
+  void CountFillers();
+  /// What a node works on: numbers of resources.
+  std::span<const int> Resources(int place) const {
+    const auto p = static_cast<size_t>(place);
+    return std::span(resources_).subspan(first_resource_[p], first_resource_[p + 1] - first_resource_[p]);
+  }
+  /// Whether a node that does not wait, and is still to come, works on the same resource.
+  bool CanBeFilled(int place) const { return filled_[place] > 0; }
   bool ReadsAny(int place, const std::set<int>& variables) const;
   bool Stateful(int place) const;
   std::vector<char> LeadToUpdates() const;
-  std::unordered_set<int> Brought(const std::vector<char>& after_update) const;
+  std::vector<char> Brought(const std::vector<char>& after_update) const;
   void AddWires();
   void Free(int place);
+  void EndFilling(int place);
   void FreeReaders(int place);
   int NextWaiting();
   int Next();
@@ -55,26 +63,33 @@ class WaitingOrder {
   NodeNumbers place_;                       // place in order_
   std::vector<int> missing_;                // by place: inputs not yet ordered
   std::vector<std::vector<int>> readers_;   // by place
-  mutable std::unordered_map<std::string, int> named_;  // numbers of resources that only have a name
-  std::unordered_map<int, int> fillers_;    // by resource: nodes that work on it, do not wait, and are still to come
+  std::unordered_map<int, int> sources_;    // of nodes that hand on a handle
+  std::vector<size_t> first_resource_;      // by place, and one more: into resources_
+  std::vector<int> resources_;
+  std::vector<std::vector<int>> waiters_;   // by resource: places that work on it and may wait
+  std::vector<int> fillers_;                // by resource: nodes that work on it, do not wait, and are still to come
   std::priority_queue<int, std::vector<int>, std::greater<>> ready_;
-  std::set<int> waiting_;                   // places that are ready and may wait
+  std::set<int> waiting_, waiting_filled_;  // places that are ready and may wait; those that can be filled
   std::set<int> ready_late_;
   std::vector<char> late_;                  // by place: comes after those that wait, where it may
+  std::vector<int> filled_;                 // by place that may wait: how many of its resources have fillers
 };
 
 /// The block that a handle comes from, whatever it passed on the way.
-int WaitingOrder::SourceOf(int node) const {
+int WaitingOrder::SourceOf(int node) {
+  std::vector<int> passed;
   for (const BlockDef* def = graph_.node(node).def; def != nullptr; def = graph_.node(node).def) {
     if ((!IsForward(def->flow) && def->flow != Flow::kSwitch) || !graph_.node(node).inputs[0].valid()) break;
-    node = graph_.node(node).inputs[0].node;
+    passed.push_back(node);
+    const auto known = sources_.find(node);
+    node = known != sources_.end() ? known->second : graph_.node(node).inputs[0].node;
   }
+  for (int i : passed) sources_[i] = node;
   return node;
 }
 
-int WaitingOrder::NumberOf(const std::string& name) const {
-  return named_.try_emplace(name, -1 - static_cast<int>(named_.size())).first->second;
-}
+/// Whether a value of the type may be a handle, as such or as its name.
+bool MayBeHandle(DType type) { return type == DType::kResource || type == DType::kString; }
 
 /// Whether a value is the handle of the resource that `source` makes, passed as such or as its name.
 bool IsHandle(const Graph& graph, ValueRef value, int source) {
@@ -94,37 +109,63 @@ std::string SharedName(const Node& node) {
   return Cat(AttrAs<std::string>(node.attrs[static_cast<size_t>(container)]), "/", shared.empty() ? node.id : shared);
 }
 
-std::vector<int> WaitingOrder::Resources(int place) const {
-  std::vector<int> resources;
-  for (int member : clusters_.Members(order_[place])) {
-    for (ValueRef input : graph_.node(member).inputs) {
-      if (!input.valid()) continue;
-      const int source = SourceOf(input.node);
-      if (IsHandle(graph_, input, source)) resources.push_back(source);
+// Resources are told apart by the nodes that make them, or by their names where these alone say them (a staging area).
+void WaitingOrder::AddResources() {
+  std::unordered_map<int, int> by_source;
+  std::unordered_map<std::string, int> by_name;
+  const auto number = [&](auto& numbers, const auto& key) {
+    const auto [it, fresh] = numbers.try_emplace(key, static_cast<int>(fillers_.size()));
+    if (fresh) fillers_.push_back(0);
+    return it->second;
+  };
+  first_resource_.reserve(order_.size() + 1);
+  for (int i = 0; i < static_cast<int>(order_.size()); ++i) {
+    first_resource_.push_back(resources_.size());
+    for (int member : clusters_.Members(order_[i])) {
+      CallLimit::Check();
+      for (ValueRef input : graph_.node(member).inputs) {
+        if (!input.valid() || !MayBeHandle(graph_.TypeOf(input))) continue;
+        const int source = SourceOf(input.node);
+        if (IsHandle(graph_, input, source)) resources_.push_back(number(by_source, source));
+      }
+      if (const std::string name = SharedName(graph_.node(member)); !name.empty()) resources_.push_back(number(by_name, name));
     }
-    if (const std::string name = SharedName(graph_.node(member)); !name.empty()) resources.push_back(NumberOf(name));
   }
-  return resources;
+  first_resource_.push_back(resources_.size());
+  CountFillers();
 }
 
-// Whether a node that does not wait, and is still to come, works on the same resource.
-bool WaitingOrder::CanBeFilled(int place) const {
-  for (int resource : Resources(place)) {
-    if (const auto fillers = fillers_.find(resource); fillers != fillers_.end() && fillers->second > 0) return true;
+void WaitingOrder::CountFillers() {
+  waiters_.resize(fillers_.size());
+  for (int i = 0; !resources_.empty() && i < static_cast<int>(order_.size()); ++i) {
+    const bool waits = Waits(i);
+    for (int resource : Resources(i)) {
+      if (waits) waiters_[resource].push_back(i);
+      else ++fillers_[resource];
+    }
   }
-  return false;
+  for (size_t r = 0; r < fillers_.size(); ++r) {
+    for (int waiter : waiters_[r]) filled_[waiter] += fillers_[r] > 0 ? 1 : 0;
+  }
+}
+
+// A node that does not wait has its place.
+void WaitingOrder::EndFilling(int place) {
+  for (int resource : Resources(place)) {
+    if (--fillers_[resource] > 0) continue;
+    for (int waiter : waiters_[resource]) {
+      if (--filled_[waiter] == 0 && waiting_filled_.erase(waiter) > 0) waiting_.insert(waiter);
+    }
+  }
 }
 
 int WaitingOrder::NextWaiting() {
-  auto next = std::find_if(waiting_.begin(), waiting_.end(), [&](int place) { return !CanBeFilled(place); });
-  if (next == waiting_.end()) next = waiting_.begin();
-  int place = *next;
-  waiting_.erase(next);
-  return place;
+  std::set<int>& places = waiting_.empty() ? waiting_filled_ : waiting_;
+  return places.extract(places.begin()).value();
 }
 
 void WaitingOrder::Free(int place) {
-  if (Waits(place)) waiting_.insert(place);
+  if (Waits(place)) (CanBeFilled(place) ? waiting_filled_ : waiting_).insert(place);
   else if (late_[place]) ready_late_.insert(place);
   else ready_.push(place);
 }
@@ -140,6 +181,7 @@ void WaitingOrder::AddWires() {
   for (int i = 0; i < count; ++i) place_.Set(order_[i], i);
   for (int i = 0; i < count; ++i) {
     for (int member : clusters_.Members(order_[i])) {
+      CallLimit::Check();
       for (ValueRef input : graph_.node(member).inputs) {
         int from = input.valid() ? place_[clusters_.Of(input.node)] : -1;
         if (from < 0 || from == i) continue;
@@ -147,8 +189,6 @@ void WaitingOrder::AddWires() {
         ++missing_[i];
       }
     }
-    if (Waits(i)) continue;
-    for (int resource : Resources(i)) ++fillers_[resource];
   }
 }
 
@@ -171,6 +211,7 @@ void WaitingOrder::ReadLate(const std::set<int>& variables) {
   const int count = static_cast<int>(order_.size());
   std::vector<char> behind_wait(order_.size(), 0);
   for (int i = 0; i < count; ++i) {
+    CallLimit::Check();
     behind_wait[i] |= Waits(i);
     late_[i] |= ReadsAny(i, variables);
     for (int reader : readers_[i]) {
@@ -190,6 +231,7 @@ void WaitingOrder::ReadLate(const std::set<int>& variables) {
 std::vector<char> WaitingOrder::LeadToUpdates() const {
   std::vector<char> leads(order_.size(), 0);
   for (int i = static_cast<int>(order_.size()); i-- > 0;) {
+    CallLimit::Check();
     for (int member : clusters_.Members(order_[i])) {
       const BlockDef* def = graph_.node(member).def;
       leads[i] |= def != nullptr && !def->updates.empty();
@@ -199,46 +241,46 @@ std::vector<char> WaitingOrder::LeadToUpdates() const {
   return leads;
 }
 
-/// The resources that a node after an update fills, without a wait before it that such a node might have to end.
-std::unordered_set<int> WaitingOrder::Brought(const std::vector<char>& after_update) const {
+/// By resource: whether a node after an update fills it, without a wait before that node which such a one might have to end.
+std::vector<char> WaitingOrder::Brought(const std::vector<char>& after_update) const {
   const int count = static_cast<int>(order_.size());
-  std::unordered_set<int> filled, brought;
+  std::vector<char> filled(fillers_.size(), 0), brought(fillers_.size(), 0);
   for (int i = 0; i < count; ++i) {
     if (after_update[i] == 0 || Waits(i)) continue;
-    for (int resource : Resources(i)) filled.insert(resource);
+    for (int resource : Resources(i)) filled[resource] = 1;
   }
-  if (filled.empty()) return brought;
+  if (std::ranges::find(filled, 1) == filled.end()) return brought;
   std::vector<char> behind(order_.size(), 0);
   for (int i = 0; i < count; ++i) {
-    const std::vector<int> resources = Resources(i);
-    if (Waits(i)) behind[i] |= std::ranges::any_of(resources, [&](int resource) { return filled.contains(resource); });
-    else if (after_update[i] != 0 && behind[i] == 0) brought.insert(resources.begin(), resources.end());
+    CallLimit::Check();
+    const std::span<const int> resources = Resources(i);
+    if (Waits(i)) {
+      behind[i] |= std::ranges::any_of(resources, [&](int resource) { return filled[resource] != 0; });
+    } else if (after_update[i] != 0 && behind[i] == 0) {
+      for (int resource : resources) brought[resource] = 1;
+    }
     for (int reader : readers_[i]) behind[reader] |= behind[i];
   }
   return brought;
 }
 
 std::vector<int> WaitingOrder::Deferred(const std::vector<char>& after_update, const std::set<int>& unread) const {
-  const std::unordered_set<int> brought = Brought(after_update);
-  if (brought.empty()) return {};
+  const std::vector<char> brought = Brought(after_update);
+  if (std::ranges::find(brought, 1) == brought.end()) return {};
   const std::vector<char> leads = LeadToUpdates();
-  const int count = static_cast<int>(order_.size());
-  std::unordered_map<int, std::vector<int>> waiters;  // by resource
-  for (int i = 0; i < count; ++i) {
-    if (!Waits(i)) continue;
-    for (int resource : Resources(i)) waiters[resource].push_back(i);
-  }
-  std::vector<char> deferred(order_.size(), 0);
+  std::vector<char> deferred(order_.size(), 0), taken(fillers_.size(), 0);
   std::vector<int> open;
   const auto defer = [&](int place) {
     if (std::exchange(deferred[place], 1) == 0) open.push_back(place);
   };
-  for (int resource : brought) {
-    for (int place : waiters[resource]) {
+  for (size_t resource = 0; resource < brought.size(); ++resource) {
+    if (brought[resource] == 0) continue;
+    for (int place : waiters_[resource]) {
       if (leads[place] == 0) defer(place);
     }
   }
   while (!open.empty()) {
+    CallLimit::Check();
     const int place = open.back();
     open.pop_back();
     // An update would have to come after itself: all stay where they were.
@@ -246,11 +288,12 @@ std::vector<int> WaitingOrder::Deferred(const std::vector<char>& after_update, c
     for (int reader : readers_[place]) defer(reader);
     if (Waits(place)) continue;
     for (int resource : Resources(place)) {
-      for (int waiter : std::exchange(waiters[resource], {})) defer(waiter);
+      if (std::exchange(taken[resource], 1) != 0) continue;
+      for (int waiter : waiters_[resource]) defer(waiter);
     }
   }
   std::vector<int> nodes;
-  for (int i = 0; i < count; ++i) {
+  for (size_t i = 0; i < order_.size(); ++i) {
     if (deferred[i] != 0) nodes.push_back(order_[i]);
   }
   return nodes;
@@ -262,7 +305,7 @@ int WaitingOrder::Next() {
     ready_.pop();
     return place;
   }
-  return waiting_.empty() ? ready_late_.extract(ready_late_.begin()).value() : NextWaiting();
+  return waiting_.empty() && waiting_filled_.empty() ? ready_late_.extract(ready_late_.begin()).value() : NextWaiting();
 }
 
 std::vector<int> WaitingOrder::Make() {
@@ -270,11 +313,10 @@ std::vector<int> WaitingOrder::Make() {
     if (missing_[i] == 0) Free(i);
   }
   std::vector<int> result;
-  while (!ready_.empty() || !waiting_.empty() || !ready_late_.empty()) {
+  while (!ready_.empty() || !waiting_.empty() || !waiting_filled_.empty() || !ready_late_.empty()) {
+    CallLimit::Check();
     const int place = Next();
-    if (!Waits(place)) {
-      for (int resource : Resources(place)) --fillers_[resource];
-    }
+    if (!Waits(place)) EndFilling(place);
     result.push_back(order_[place]);
     FreeReaders(place);
   }

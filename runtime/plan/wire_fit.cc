@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/plan/frames.h"
 #include "runtime/plan/port_facts.h"
 #include "runtime/plan/wire_fit_follow.h"
@@ -23,10 +24,11 @@ class WireFitter {
   const PageBlock& Written(int block) const { return values_.Written(block); }
   const BlockDef* DefOf(int block) const { return values_.DefOf(block); }
 
-  Refusal CheckInput(const WireSource& source, const std::vector<char>& ancestors, int block, int port, int index);
-  Refusal CheckCycle(const WireSource& source, const std::vector<char>& ancestors, int block, int port);
+  Refusal CheckInput(const WireSource& source, bool closes_cycle, int block, int port, int index);
+  Refusal CheckCycle(const WireSource& source, int block, int port);
   Refusal CheckFrame(const WireSource& source, int block, int port);
-  Refusal CheckNeeded(const std::vector<char>& ancestors, int block);
+  void FindNeeded();
+  Refusal CheckNeeded(const WireSource& source, int block);
   Status CheckOutputIndex(const WireSource& source, int block) const;
   Refusal CheckEmptyList(const Status& lacking, int block, int port);
   std::optional<Refusal> CheckSpecial(const WireSource& source, int block, int port);
@@ -38,6 +40,7 @@ class WireFitter {
   BlockTyping typing_;
   PageLinks links_;
   std::vector<char> needed_;  // by block: a session needs it; empty until needed
+  std::vector<char> lacks_type_;  // by block: it, or one that it depends on, is of an unknown type, and no session needs that; as needed_
   std::vector<GivenItem> asked_;  // of the block that the wire leads to; kept for its memory
   const ChangedOutputs nothing_changed_;
   Refusals refusals_;
@@ -54,8 +57,7 @@ WireFitter::WireFitter(const Graph& graph)
       follower_(graph, values_, typing_, links_, refusals_) {}
 
 // Only Merge blocks may close a cycle, with what a NextIteration hands on.
-Refusal WireFitter::CheckCycle(const WireSource& source, const std::vector<char>& ancestors, int block, int port) {
-  if (!ancestors[static_cast<size_t>(block)]) return nullptr;
+Refusal WireFitter::CheckCycle(const WireSource& source, int block, int port) {
   const Node &from = graph_.node(source.block), &to = graph_.node(block);
   if (refusals_.brief() && from.def != nullptr && from.def->flow != Flow::kNextIteration) return RefuseAt(block, {});
   if (from.def != nullptr && to.def != nullptr && from.def->flow == Flow::kNextIteration && to.def->flow == Flow::kMerge && from.frame != 0) return nullptr;
@@ -91,22 +93,30 @@ Refusal WireFitter::CheckFrame(const WireSource& source, int block, int port) {
   return nullptr;
 }
 
-// A block of an unknown type is an error where a session needs it.
-Refusal WireFitter::CheckNeeded(const std::vector<char>& ancestors, int block) {
-  const size_t count = graph_.page().blocks.size();
-  if (needed_.empty()) {
-    needed_.assign(count, 0);
-    const bool all = graph_.sessions().empty();
-    for (size_t b = 0; b < count; ++b) {
-      const BlockDef* def = DefOf(static_cast<int>(b));
-      if (!all && (def == nullptr || def->structural != Structural::kSession)) continue;
-      if (all) needed_[b] = 1;
-      else if (const std::vector<char> found = links_.Ancestors(static_cast<int>(b)); true)
-        for (size_t a = 0; a < count; ++a) needed_[a] = needed_[a] || found[a];
-    }
+// Leaves needed_ and lacks_type_.
+void WireFitter::FindNeeded() {
+  const int count = static_cast<int>(graph_.page().blocks.size());
+  std::vector<int> sessions, unknown;
+  const bool all = graph_.sessions().empty();
+  for (int b = 0; b < count; ++b) {
+    const BlockDef* def = DefOf(b);
+    if (all || (def != nullptr && def->structural == Structural::kSession)) sessions.push_back(b);
   }
-  if (!needed_[static_cast<size_t>(block)]) return nullptr;
-  for (size_t b = 0; b < count; ++b) {
+  std::vector<char> needed = links_.Ancestors(std::move(sessions));
+  for (int b = 0; b < count; ++b) {
+    if (DefOf(b) == nullptr && !needed[static_cast<size_t>(b)]) unknown.push_back(b);
+  }
+  lacks_type_ = links_.Descendants(std::move(unknown));
+  needed_ = std::move(needed);
+}
+
+// A block of an unknown type is an error where a session needs it.
+Refusal WireFitter::CheckNeeded(const WireSource& source, int block) {
+  if (needed_.empty()) FindNeeded();
+  if (!needed_[static_cast<size_t>(block)] || !lacks_type_[static_cast<size_t>(source.block)]) return nullptr;
+  if (refusals_.brief()) return refusals_.Make({});
+  const std::vector<char> ancestors = links_.Ancestors({source.block});
+  for (size_t b = 0; b < ancestors.size(); ++b) {
     if (!ancestors[b] || needed_[b] || DefOf(static_cast<int>(b)) != nullptr) continue;
     return refusals_.Make(NotFound("there is no block type '", Written(static_cast<int>(b)).type, "'").WithBlock(Written(static_cast<int>(b)).id));
   }
@@ -177,10 +187,14 @@ Refusal WireFitter::CheckEmptyList(const Status& lacking, int block, int port) {
   return lacking.ok() || lacking.place().port != spec.name ? nullptr : RefuseAt(block, lacking);
 }
 
-Refusal WireFitter::CheckInput(const WireSource& source, const std::vector<char>& ancestors, int block, int port, int index) {
-  if (const Refusal refused = CheckCycle(source, ancestors, block, port)) return refused;
+// `closes_cycle`: whether the source depends on the block.
+Refusal WireFitter::CheckInput(const WireSource& source, bool closes_cycle, int block, int port, int index) {
+  CallLimit::Check();
+  if (closes_cycle) {
+    if (const Refusal refused = CheckCycle(source, block, port)) return refused;
+  }
   if (source.broken) {
-    if (const Refusal refused = CheckNeeded(ancestors, block)) return refused;
+    if (const Refusal refused = CheckNeeded(source, block)) return refused;
   }
   if (const auto special = CheckSpecial(source, block, port)) return *special;
   if (const Refusal refused = CheckFrame(source, block, port)) return refused;
@@ -216,7 +230,8 @@ Status WireFitter::Check(const Wire& from, const Wire& to) {
     return NotFound("the block ", def->name, " has no input '", to.port, "'").WithBlock(to.block).WithPort(to.port).WithHint(DidYouMean(to.port, ports));
   }
   follower_.Begin(false, 1 << 20);
-  const Refusal refused = CheckInput(source, links_.Ancestors(source.block), block, port, to.index);
+  const bool closes_cycle = links_.Ancestors({source.block})[static_cast<size_t>(block)] != 0;
+  const Refusal refused = CheckInput(source, closes_cycle, block, port, to.index);
   return refused == nullptr ? Status() : *refused;
 }
 
@@ -225,7 +240,7 @@ Result<std::vector<std::string>> WireFitter::InputsFor(const Wire& from) {
   if (source.block < 0) return *source.refused;
   const BlockDef* from_def = DefOf(source.block);
   if (source.refused && from.port != "operation" && from_def->FindOutput(from.port) < 0) return *source.refused;
-  const std::vector<char> ancestors = links_.Ancestors(source.block);
+  const std::vector<char> ancestors = links_.Ancestors({source.block});
   const int count = static_cast<int>(graph_.page().blocks.size());
   follower_.Begin(true, 10000 + 4 * static_cast<size_t>(count));
   std::vector<uint32_t> first(static_cast<size_t>(count) + 1, 0);  // input, by block
@@ -237,7 +252,8 @@ Result<std::vector<std::string>> WireFitter::InputsFor(const Wire& from) {
     const int block = order[i];
     if (block >= count) continue;
     const uint32_t begin = first[static_cast<size_t>(block)], end = first[static_cast<size_t>(block) + 1];
-    for (uint32_t p = begin; p < end; ++p) fits[p] = CheckInput(source, ancestors, block, static_cast<int>(p - begin), -1) == nullptr;
+    const bool closes_cycle = ancestors[static_cast<size_t>(block)] != 0;
+    for (uint32_t p = begin; p < end; ++p) fits[p] = CheckInput(source, closes_cycle, block, static_cast<int>(p - begin), -1) == nullptr;
   }
   std::vector<std::string> inputs;
   inputs.reserve(static_cast<size_t>(std::ranges::count(fits, 1)));
@@ -258,8 +274,7 @@ Result<std::vector<std::string>> WireFitter::OutputsFor(const Wire& to) {
   if (def == nullptr) return NotFound("there is no block type '", Written(block).type, "'").WithBlock(to.block);
   const size_t count = graph_.page().blocks.size();
   follower_.Begin(true, 10000 + 4 * count);
-  const std::vector<char> behind = links_.Descendants(block);  // a wire from there would close a cycle
-  const std::vector<char> none(count, 0);
+  const std::vector<char> behind = links_.Descendants({block});  // a wire from there would close a cycle
   std::vector<std::string> outputs;
   for (size_t b = 0; b < count; ++b) {
     const BlockDef* from = DefOf(static_cast<int>(b));
@@ -270,8 +285,8 @@ Result<std::vector<std::string>> WireFitter::OutputsFor(const Wire& to) {
       const std::string name = o < from->outputs.size() ? from->outputs[o].name : "operation";
       if (o == from->outputs.size() && from->FindOutput(name) >= 0) continue;
       const WireSource source = values_.SourceOf({Written(static_cast<int>(b)).id, name, -1}, nothing_changed_);
-      const std::vector<char> needs = source.broken ? links_.Ancestors(static_cast<int>(b)) : none;
-      if (CheckInput(source, needs, block, port, to.index) == nullptr) outputs.push_back(Cat(Written(static_cast<int>(b)).id, ".", name));
+      const bool closes_cycle = source.broken && behind[b] != 0;
+      if (CheckInput(source, closes_cycle, block, port, to.index) == nullptr) outputs.push_back(Cat(Written(static_cast<int>(b)).id, ".", name));
     }
   }
   return outputs;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "runtime/base/call_limit.h"
+
 namespace weft {
 namespace {
 
@@ -141,6 +143,7 @@ Refusal ChangeFollower::Follow(int block, const OfferedOutputs& outputs) {
   Refusal refused = nullptr;
   Change(block, outputs);
   while (open_count_ > 0 && refused == nullptr && blocks_left_ > 0) {
+    CallLimit::Check();
     --blocks_left_;
     const int reader = NextOpen();
     const OfferedOutputs* now = OutputsAfter(reader, refused);

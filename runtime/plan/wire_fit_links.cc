@@ -2,16 +2,18 @@
 
 #include <utility>
 
+#include "runtime/base/call_limit.h"
+
 namespace weft {
 namespace {
 
-/// The block and all that are reached from it.
+/// The blocks that are open and all that are reached from them.
 template <class NextOf>
-std::vector<char> Reached(int block, size_t count, NextOf&& next_of) {
+std::vector<char> Reached(std::vector<int> open, size_t count, NextOf&& next_of) {
   std::vector<char> found(count, 0);
-  std::vector<int> open = {block};
-  found[static_cast<size_t>(block)] = 1;
+  for (int block : open) found[static_cast<size_t>(block)] = 1;
   while (!open.empty()) {
+    CallLimit::Check();
     const int at = open.back();
     open.pop_back();
     for (int next : next_of(at)) {
@@ -28,6 +30,7 @@ PageLinks::PageLinks(const Graph& graph) {
   first_producer_.reserve(blocks.size() + 1);
   first_producer_.push_back(0);
   for (size_t b = 0; b < blocks.size(); ++b) {
+    CallLimit::Check();
     const Node& node = graph.node(static_cast<int>(b));
     size_t value = 0;  // of the node, where each item is one
     for (const PageInput& input : blocks[b].inputs) {
@@ -53,6 +56,7 @@ std::span<const int> PageLinks::ReadersOf(int block) {
     const size_t count = first_producer_.size() - 1;
     readers_.emplace(count, [&](const auto& edge) {
       for (int reader = 0; reader < static_cast<int>(count); ++reader) {
+        CallLimit::Check();
         for (int producer : ProducersOf(reader)) edge(producer, reader);
       }
     });
@@ -60,12 +64,12 @@ std::span<const int> PageLinks::ReadersOf(int block) {
   return readers_->Of(block);
 }
 
-std::vector<char> PageLinks::Ancestors(int block) const {
-  return Reached(block, first_producer_.size() - 1, [&](int at) { return ProducersOf(at); });
+std::vector<char> PageLinks::Ancestors(std::vector<int> blocks) const {
+  return Reached(std::move(blocks), first_producer_.size() - 1, [&](int at) { return ProducersOf(at); });
 }
 
-std::vector<char> PageLinks::Descendants(int block) {
-  return Reached(block, first_producer_.size() - 1, [&](int at) { return ReadersOf(at); });
+std::vector<char> PageLinks::Descendants(std::vector<int> blocks) {
+  return Reached(std::move(blocks), first_producer_.size() - 1, [&](int at) { return ReadersOf(at); });
 }
 
 }  // namespace weft

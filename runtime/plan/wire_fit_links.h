@@ -20,10 +20,10 @@ class PageLinks {
     return std::span(producers_).subspan(first_producer_[b], first_producer_[b + 1] - first_producer_[b]);
   }
   std::span<const int> ReadersOf(int block);
-  /// By block: whether it is this one, or this one depends on it.
-  std::vector<char> Ancestors(int block) const;
-  /// By block: whether it is this one, or depends on it.
-  std::vector<char> Descendants(int block);
+  /// By block: whether it is one of these, or one of these depends on it.
+  std::vector<char> Ancestors(std::vector<int> blocks) const;
+  /// By block: whether it is one of these, or depends on one.
+  std::vector<char> Descendants(std::vector<int> blocks);
 
  private:
   std::vector<uint32_t> first_producer_;  // by block

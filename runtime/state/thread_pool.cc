@@ -27,17 +27,31 @@ namespace weft {
 #if defined(__SSE2__)
 FlushDenormals::FlushDenormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | _MM_FLUSH_ZERO_ON | _MM_DENORMALS_ZERO_ON); }
 FlushDenormals::~FlushDenormals() { _mm_setcsr(saved_); }
+KeepDenormals::KeepDenormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ & ~unsigned{_MM_FLUSH_ZERO_ON | _MM_DENORMALS_ZERO_ON}); }
+KeepDenormals::~KeepDenormals() { _mm_setcsr(saved_); }
 #elif defined(__aarch64__)
-FlushDenormals::FlushDenormals() {
+namespace {
+
+constexpr uint64_t kFlushBit = uint64_t{1} << 24;
+
+uint64_t Mode() {
   uint64_t fpcr;
   asm volatile("mrs %0, fpcr" : "=r"(fpcr));
-  saved_ = static_cast<unsigned>(fpcr);
-  asm volatile("msr fpcr, %0" ::"r"(fpcr | (uint64_t{1} << 24)));
+  return fpcr;
 }
-FlushDenormals::~FlushDenormals() { asm volatile("msr fpcr, %0" ::"r"(static_cast<uint64_t>(saved_))); }
+void SetMode(uint64_t fpcr) { asm volatile("msr fpcr, %0" ::"r"(fpcr)); }
+
+}  // namespace
+
+FlushDenormals::FlushDenormals() : saved_(static_cast<unsigned>(Mode())) { SetMode(saved_ | kFlushBit); }
+FlushDenormals::~FlushDenormals() { SetMode(saved_); }
+KeepDenormals::KeepDenormals() : saved_(static_cast<unsigned>(Mode())) { SetMode(saved_ & ~kFlushBit); }
+KeepDenormals::~KeepDenormals() { SetMode(saved_); }
 #else
 FlushDenormals::FlushDenormals() : saved_(0) {}
 FlushDenormals::~FlushDenormals() = default;
+KeepDenormals::KeepDenormals() : saved_(0) {}
+KeepDenormals::~KeepDenormals() = default;
 #endif
 
 namespace {
@@ -45,6 +59,8 @@ namespace {
 /// Set while this thread works on a task: a loop inside a task runs where it is, since waiting for the pool from within could last for
 /// ever.
 thread_local bool in_task = false;
+/// Of the loop that this thread works on.
+thread_local std::thread::id caller_of_loop;
 
 /// Neighbouring tasks, which one thread begins with: what it has in its cache from one loop or run to the next stays useful.
 struct alignas(64) Range {
@@ -58,6 +74,7 @@ constexpr int kMostRanges = 64;
 struct alignas(64) ParallelLoop {
   std::optional<FunctionRef<void(int64_t)>> task;
   std::optional<FunctionRef<bool()>> cancelled;
+  std::thread::id caller;
   int range_count = 0;
   alignas(64) std::atomic<int> helpers{0};  // that were awake or have come
   std::atomic<int> inside{0};  // helpers that may be at work
@@ -106,7 +123,8 @@ struct alignas(64) ParallelLoop {
   }
   void Work(int self) {
     FlushDenormals flush;
-    bool outer = std::exchange(in_task, true);
+    const bool outer = std::exchange(in_task, true);
+    const std::thread::id outer_caller = std::exchange(caller_of_loop, caller);
     try {
       WorkThrough(self);
     } catch (...) {
@@ -115,6 +133,7 @@ struct alignas(64) ParallelLoop {
       Stop();
     }
     in_task = outer;
+    caller_of_loop = outer_caller;
   }
 
   // A helper that enters after Close has no work left; one that entered before is waited for.
@@ -305,6 +324,8 @@ ParallelLoop* ThreadPool::Impl::NextGiven(Seat& seat, int self) const {
   }
 }
 
+bool WaitsForThisThread(std::thread::id other) { return other == std::this_thread::get_id() || (in_task && other == caller_of_loop); }
+
 int UsableProcessors() {
 #if defined(__linux__)
   // The kernel refuses sets of fewer bits than it has processors.
@@ -331,6 +352,7 @@ void ThreadPool::Run(int64_t count, FunctionRef<void(int64_t)> task, FunctionRef
   ParallelLoop* loop = impl_->TakeLoop();
   loop->task = task;
   loop->cancelled = cancelled;
+  loop->caller = std::this_thread::get_id();
   loop->Share(count, helpers + 1);
   loop->error = nullptr;
   loop->holders.store(1, std::memory_order_relaxed);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "weft/block/services.h"
 
@@ -22,9 +23,24 @@ class FlushDenormals {
   unsigned saved_;
 };
 
+/// Keeps them while it lives, for what is worked out within a run as it would be before one.
+class KeepDenormals {
+ public:
+  KeepDenormals();
+  ~KeepDenormals();
+  KeepDenormals(const KeepDenormals&) = delete;
+  KeepDenormals& operator=(const KeepDenormals&) = delete;
+
+ private:
+  unsigned saved_;
+};
+
 /// How many processors this thread may run on, at least 1. Threads beyond them would take the processors from one another, so that a loop
 /// waits for those of its threads that have none.
 int UsableProcessors();
+
+/// Whether a thread cannot go on before what this one is doing is done: it is this one, or called the loop that this one works on.
+bool WaitsForThisThread(std::thread::id other);
 
 class ThreadPool {
  public:

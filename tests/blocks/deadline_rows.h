@@ -53,9 +53,9 @@ struct Input {
   std::string port;
   Make make;
   std::string written;
-  bool list = false;
+  int list = 0;  // how often it is an element of the port's list; 0: no list
 
-  Input(std::string name, Make tensor, bool in_list = false) : port(std::move(name)), make(std::move(tensor)), list(in_list) {}
+  Input(std::string name, Make tensor, int in_list = 0) : port(std::move(name)), make(std::move(tensor)), list(in_list) {}
   Input(std::string name, std::string text) : port(std::move(name)), written(std::move(text)) {}
 };
 
@@ -74,8 +74,10 @@ inline std::vector<std::string> PageOf(const Row& row, const std::vector<std::pa
   for (size_t i = 0; i < row.inputs.size(); ++i) {
     const Input& input = row.inputs[i];
     const std::string wire = Cat("x", i, ".output");
+    std::string list;
+    for (int k = 0; k < input.list; ++k) list += Cat(k == 0 ? "[\"" : "\", \"", wire, k + 1 == input.list ? "\"]" : "");
     if (!input.make) inputs.emplace_back(input.port, input.written);
-    else inputs.emplace_back(input.port, input.list ? Cat("[\"", wire, "\"]") : wire);
+    else inputs.emplace_back(input.port, input.list > 0 ? list : wire);
   }
   blocks.push_back(Block("b", row.block, inputs, row.attrs));
   return blocks;

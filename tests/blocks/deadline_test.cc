@@ -156,6 +156,8 @@ std::vector<Row> ArrayRows() {
   return {
       {"Unique", "", {{"x", longs}}},
       {"UniqueWithCounts", "", {{"x", longs}}},
+      {"Unique", "", {{"x", LongStrings(40'000, 100'000)}}},
+      {"SetDiff1D", "", {{"x", LongString(10)}, {"y", LongString(800'000'000)}}},
       {"SetDiff1D", "", {{"x", longs}, {"y", longs}}},
       {"Where", "", {{"condition", Filled<bool>({6000, 10'000}, true)}}},
       {"DynamicStitch", "", {{"indices", Counting<int32_t>(60 * kMillion), true}, {"data", Filled<int8_t>({60 * kMillion}), true}}},
@@ -248,6 +250,7 @@ std::vector<Row> FileRows(const std::filesystem::path& folder) {
         Block("save", "Save", {{"filename", Text("before")}, {"tensor_names", Text("t", "1")}, {"data", "[\"z.output\"]"}})}, {"save"}},
       {"WriteFile", "", {{"filename", Text("written")}, {"contents", LongString(400'000'000, Shape{})}}},
       {"ReadFile", "", {{"filename", Text("zeros")}}},
+      {"ImmutableConst", "dtype_ = DT_BOOL;shape_ = [2000000000];memory_region_name_ = zeros;", {}},
       ReaderRow("zeros", "record_bytes_ = 2000000000;"),
       ReaderRow("zeros", "record_bytes_ = 1;", "ReaderReadUpTo"),
       ReaderRow("zeros.gz", "record_bytes_ = 2000000000;encoding_ = GZIP;"),

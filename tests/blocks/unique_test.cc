@@ -76,5 +76,27 @@ TEMPLATE_TEST_CASE("Elements that are among many others are taken away", "[uniqu
   CHECK(SameBits(result.outputs.at("idx"), VectorOf(left)));
 }
 
+TEST_CASE("Long strings are one element where all their bytes are", "[unique]") {
+  constexpr size_t kMiB = size_t{1} << 20;  // the pieces that strings are hashed in
+  Tensor strings = Tensor::Allocate(DType::kString, Shape{30}).value();
+  std::vector<int64_t> places;
+  int64_t at = 0;
+  for (size_t bytes : {kMiB - 1, kMiB, kMiB + 1, 2 * kMiB, 2 * kMiB + 3}) {
+    // Each is there twice, in memory of its own; they differ in their first, middle or last byte.
+    for (size_t changed : {size_t{0}, bytes / 2, bytes - 1}) {
+      std::string text(bytes, 'a');
+      text[changed] = 'b';
+      for (int times = 0; times < 2; ++times) {
+        places.push_back(at / 2);
+        strings.values<String>()[at++] = String(text);
+      }
+    }
+  }
+  const BlockResult result = BlockTester(Catalog(), "Unique").Attrs("out_idx_ = DT_INT64;").Input("x", strings).Run();
+  INFO(ToString(result.status));
+  REQUIRE(result.status.ok());
+  CHECK(SameBits(result.outputs.at("idx"), VectorOf(places)));
+}
+
 }  // namespace
 }  // namespace weft::kit

@@ -217,6 +217,10 @@ TEST_CASE("a memory budget refuses what goes over it", "[base]") {
     CHECK(Tensor::Allocate(DType::kFloat, Shape{48}, budget).ok());
   }
   CHECK(budget->used() == 0);
+  {
+    const Tensor high = Tensor::Allocate(DType::kInt8, Shape{1, 1, 1, 1, 1, 1, 8}, budget).value();
+    CHECK(budget->used() == Buffer::HeldBytes(8) + 7 * static_cast<int64_t>(sizeof(int64_t)));
+  }
   CHECK(!budget->Reserve(INT64_MAX));
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

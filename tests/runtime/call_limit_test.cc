@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "runtime/base/call_limit.h"
+#include "runtime/plan/step_order.h"
 #include "tests/kit/sanitized.h"
 #include "tests/runtime/page_test.h"
 #include "tests/runtime/session_kit.h"
@@ -86,6 +87,46 @@ TEST_CASE("A session whose planning is stopped says so, and plans the next time"
   CHECK_FALSE(session.outdated_page());
   RunOk(session);
   CHECK(Get(session, "b199.y") == Floats{-1, -2, -3});
+}
+
+TEST_CASE("The order of steps that wait or update is not looked for when the time is over", "[call_limit]") {
+  const std::string area = "dtypes_ = {DT_FLOAT};shared_name_ = s;";
+  TestPage page({Variable("v", Scalar(1)), Block("take", "Unstage", {}, area), Block("up", "AssignAdd", {{"ref", "v.ref"}, {"value", Scalar(1)}}),
+                 Block("put", "Stage", {{"values", "[\"up.output_ref\"]"}}, area)});
+  const Graph& graph = page.graph();
+  const std::vector<int> order = graph.in_order();
+  const int update = graph.FindNode("up").value(), fill = graph.FindNode("put").value();
+  const auto none = [] { return std::set<int>(); };
+  CHECK(WaitingForUpdates(graph, order, {update, fill}, Clusters(), {}).size() == 1);
+  // The first look of a limit is at once.
+  const auto late = [](auto&& call) {
+    const CallLimit over(Clock::now());
+    call();
+  };
+  CHECK_THROWS_AS(late([&] { WaitingLast(graph, order, Clusters(), none); }), CallStopped);
+  CHECK_THROWS_AS(late([&] { ProducersFirst(graph, order, Clusters()); }), CallStopped);
+  CHECK_THROWS_AS(late([&] { WaitingForUpdates(graph, order, {update, fill}, Clusters(), {}); }), CallStopped);
+  CHECK_THROWS_AS(late([&] { OrderUpdates(graph, {update}, Clusters()); }), CallStopped);
+}
+
+TEST_CASE("The order of many updates of one of many variables is found once for all of them", "[call_limit]") {
+  constexpr int kCount = 4000;
+  std::vector<std::string> blocks = {Block("index", "Const", {{"value", Literal("DT_INT32", {}, {1})}})};
+  std::string variables;
+  for (int i = 0; i < kCount; ++i) {
+    blocks.push_back(Variable(Cat("v", i), Scalar(0)));
+    variables += Cat(i ? ", " : "", "\"v", i, ".ref\"");
+  }
+  blocks.push_back(Block("select", "RefSelect", {{"index", "index.output"}, {"inputs", Cat("[", variables, "]")}}));
+  blocks.push_back(Block("u0", "AssignAdd", {{"ref", "v1.ref"}, {"value", Scalar(1)}}));
+  for (int i = 1; i < kCount; ++i) blocks.push_back(Block(Cat("u", i), "AssignAdd", {{"ref", "select.output"}, {"value", Scalar(1)}}));
+  blocks.push_back(Block(Cat("u", kCount), "AssignAdd", {{"ref", "v2.ref"}, {"value", Scalar(1)}}));
+  const TestPage page(blocks);
+  std::vector<int> updates;
+  for (int i = 0; i <= kCount; ++i) updates.push_back(page.graph().FindNode(Cat("u", i)).value());
+  const std::vector<int> backwards(updates.rbegin(), updates.rend());
+  const CallLimit limit(Clock::now() + std::chrono::seconds(1));
+  CHECK(OrderUpdates(page.graph(), backwards, Clusters()) == updates);
 }
 
 TEST_CASE("A document's calls end at the runtime's deadline", "[call_limit]") {

@@ -1,4 +1,5 @@
 // The transaction of variables of one run, plain updates, and first values: on toy blocks, without a session.
+#include <set>
 #include <thread>
 
 #include "runtime/exec/plain_updates.h"
@@ -47,6 +48,22 @@ struct Updating {
   VariableTransaction variables;
   ResultSet set;
 };
+
+std::atomic<int> toy_naps = 0;  // kernels of ToyNap that have run
+
+/// Hands on x, and takes its time.
+BlockDef ToyNap() {
+  return weft::Block("ToyNap", "Hands on x, late.").Ports(toy_x, toy_y).Types("T", kToyTypes).Kernel(
+      [](PlanContext& ctx) -> Status {
+        ctx.set(toy_y, ctx.shape(toy_x));
+        return {};
+      },
+      []<class T>(const NoParameters&, RunContext& ctx) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(60));
+        ++toy_naps;
+        for (size_t i = 0; i < ctx.in<T>(toy_x).size(); ++i) ctx.out<T>(toy_y)[i] = ctx.in<T>(toy_x)[i];
+      });
+}
 
 void StartAll(PlannedPage& page) {
   const auto none = [](const SessionSpec&) -> Result<std::vector<Tensor>> { return Internal("nothing comes by wire"); };
@@ -219,6 +236,43 @@ TEST_CASE("Variables start once; those that come by wire start after those that 
   CHECK(page.page.Var("c") == Floats{200});
   REQUIRE(start.Start().ok());
   CHECK(order.size() == 2);
+}
+
+TEST_CASE("Variables start level by level, also where one of another name is the same variable", "[exec]") {
+  const std::string shared = "shared_name_ = b;";
+  PlannedPage page({Block("same", "Variable", {}, shared + "dtype_ = DT_FLOAT;shape_ = [1];"), Next("samen", "same.ref"),
+                    Block("d", "Variable", {{"initvalues", "samen.y"}}), Variable("a", Vector({1})), Next("an", "a.ref"),
+                    Block("b", "Variable", {{"initvalues", "an.y"}}, shared), Next("dn", "d.ref"), Next("bn", "b.ref"),
+                    Block("e", "Variable", {{"initvalues", "dn.y"}}), Block("f", "Variable", {{"initvalues", "bn.y"}}),
+                    Block("g", "Variable", {{"initvalues", "an.y"}})},
+                   {"e.ref", "f.ref", "g.ref"});
+  std::vector<std::set<std::string>> levels;
+  const auto evaluate = [&](const SessionSpec& spec) -> Result<std::vector<Tensor>> {
+    levels.emplace_back();
+    for (const SessionSpec::Fetch& fetch : spec.fetches) levels.back().insert(fetch.name);
+    return std::vector<Tensor>(spec.fetches.size(), Tensor::Of<float>({static_cast<float>(levels.size())}));
+  };
+  Scope& scope = *page.page.scope();
+  REQUIRE(VariableStart(scope, *scope.revision(), page.services.waiter(), evaluate).Start().ok());
+  CHECK(levels == std::vector<std::set<std::string>>{{"an.y"}, {"bn.y", "samen.y"}, {"dn.y"}});
+  CHECK(page.page.Var("b") == Floats{1});
+  CHECK(page.page.Var("f") == Floats{2});
+  CHECK(page.page.Var("e") == Floats{3});
+}
+
+TEST_CASE("A run's deadline holds while variables get their first values", "[exec]") {
+  std::vector<BlockDef> toys;
+  toys.push_back(ToyNap());
+  const auto nap = [](std::string_view id, const std::string& wire) { return Block(id, "ToyNap", {{"x", wire}}); };
+  TestPage page({Block("c", "Const", {{"value", Vector({7})}}), nap("n1", "c.output"), nap("n2", "n1.y"), nap("n3", "n2.y"),
+                 Block("v", "Variable", {{"initvalues", "n3.y"}})},
+                {.threads = 2, .memory_limit = 0}, {}, std::move(toys));
+  auto session = page.Open({"v.ref"});
+  toy_naps = 0;
+  CHECK(session->Run({.observer = nullptr, .deadline = Clock::now() + std::chrono::milliseconds(30)}).code() == Code::kCancelled);
+  CHECK(toy_naps <= 1);
+  RunOk(*session);
+  CHECK(page.Var("v") == Floats{7});
 }
 
 TEST_CASE("Where a first value fails, those that are left start later", "[exec]") {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "tests/runtime/growth_file_pages.h"
+#include "tests/runtime/growth_order_pages.h"
+#include "tests/runtime/growth_plan_pages.h"
 #include "weft/host/session_choice.h"
 
 namespace weft::test::growth {
@@ -67,6 +69,16 @@ inline std::vector<Family> Families() {
           {"whole files", WholeFiles, 12},
           {"a checkpoint", Checkpoints, 100},
           {"a checkpoint in two files", CheckpointsV2, 100},
+          {"a value that is handed on", HandedOn, 300},
+          {"a value that is handed on behind a wait", HandedOnBehindWait, 250},
+          {"many that wait for one behind them", WaitsBeforeFiller, 125, Kind::kPlans},
+          {"variables that start one after another", VariablesInARow, 400},
+          {"updates before a chain", UpdatesBeforeAChain, 125, Kind::kPlans},
+          {"updates of two variables, the first behind the last", UpdatesOfTwoVariables, 125, Kind::kPlans},
+          {"updates of a reference, in a row", UpdatesInARow, 250},
+          {"updates of one of many variables", OneOfManyVariables, 250},
+          {"free ranges that are too small", ScatteredRanges, 500, Kind::kPlans},
+          {"frames whose parents are found one after another", FramesInARow, 125, Kind::kPlans},
           {"a group of fused steps", FusedGroup, 125, Kind::kPlans},
           {"long names", LongNames, 15},
           {"attributes", Attributes, 125},

@@ -263,6 +263,31 @@ TEST_CASE("Keys of a staging map count with the places of values that are yet to
   CHECK(put_keys() > keys / 2);
 }
 
+/// A block "x" of so many values, of the highest rank.
+std::string OfHighestRank(int64_t rows) {
+  std::vector<double> dims(kMaxRank, 1);
+  dims[0] = static_cast<double>(rows);
+  return Block("x", "Fill", {{"dims", Ints(dims)}, {"value", R"({"dtype": "DT_INT8", "shape": [], "values": [1]})"}});
+}
+
+TEST_CASE("Shapes of high rank count, of an array's elements and of a block's outputs", "[memory]") {
+  const auto run = [](std::vector<std::string> blocks, const std::string& id) {
+    TestPage page(std::move(blocks), {.threads = 1, .memory_limit = 64 * kMiB});
+    const Status status = page.Open({}, {id})->Run();
+    INFO(ToString(status));
+    CHECK(status.code() == Code::kResourceExhausted);
+  };
+  run({OfHighestRank(20'000), Block("a", "TensorArray", {{"size", Literal("DT_INT32", {}, {20'000})}}, "dtype_ = DT_INT8;"),
+       Block("i", "Range",
+             {{"start", Literal("DT_INT32", {}, {0})}, {"limit", Literal("DT_INT32", {}, {20'000})}, {"delta", Literal("DT_INT32", {}, {1})}}),
+       Block("s", "TensorArrayScatter", {{"handle", "a.handle"}, {"indices", "i.output"}, {"value", "x.output"}, {"flow_in", "a.flow"}})},
+      "s");
+  run({OfHighestRank(20'000), Block("s", "Split", {{"axis", Literal("DT_INT32", {}, {0})}, {"value", "x.output"}}, "num_split_ = 20000;")}, "s");
+  run({OfHighestRank(40'000), Block("q", "FIFOQueue", {}, "component_types_ = {DT_INT8};"),
+       Block("e", "QueueEnqueueMany", {{"handle", "q.handle"}, {"components", "[\"x.output\"]"}})},
+      "e");
+}
+
 TEST_CASE("The runs of sorted segments count", "[memory]") {
   const auto number = [](double value) { return Literal("DT_INT32", {}, {value}); };
   TestPage page({Block("ids", "Range", {{"start", number(0)}, {"limit", number(1e6)}, {"delta", number(1)}}),

@@ -109,6 +109,12 @@ struct FakeQuantizers {
   float *min, *max, *scale, *inverse, *zero;
   /// Of n channels, in kFloats * n floats of memory.
   FakeQuantizers(float* at, int64_t n) : min(at), max(at + n), scale(at + 2 * n), inverse(at + 3 * n), zero(at + 4 * n) {}
+  /// Those from `channel` on.
+  FakeQuantizers From(int64_t channel) const {
+    FakeQuantizers rest = *this;
+    for (float** each : {&rest.min, &rest.max, &rest.scale, &rest.inverse, &rest.zero}) *each += channel;
+    return rest;
+  }
   void Set(int64_t channel, const FakeQuantizer& q) const {
     min[channel] = q.nothing ? 0.0f : q.range.min;
     max[channel] = q.nothing ? 0.0f : q.range.max;

@@ -61,6 +61,8 @@ class Shape {
   /// The product of dims [begin, end).
   int64_t count(int begin, int end) const;
   void set_dim(int i, int64_t size) { data()[i] = size; }
+  /// Of memory outside of the object.
+  int64_t heap_bytes() const { return rank_ > kInline ? rank_ * static_cast<int64_t>(sizeof(int64_t)) : 0; }
 
   friend bool operator==(const Shape& a, const Shape& b) {
     if (a.rank_ != b.rank_) return false;

@@ -47,7 +47,8 @@ class Buffer {
 class Tensor {
  public:
   Tensor() = default;
-  /// A tensor of uninitialised memory (managed types: empty elements). resource_exhausted as for Buffer::Allocate.
+  /// A tensor of uninitialised memory (managed types: empty elements). resource_exhausted as for Buffer::Allocate. A shape that takes memory
+  /// counts with the elements.
   static Result<Tensor> Allocate(DType dtype, Shape shape, const std::shared_ptr<MemoryBudget>& budget = nullptr, int64_t companions = 0);
   /// A tensor over shape.count() elements at `data`, which `owner` keeps alive; `owner` may be null for memory that outlives the tensor.
   static Tensor View(DType dtype, Shape shape, void* data, std::shared_ptr<const void> owner);

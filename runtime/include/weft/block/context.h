@@ -88,7 +88,7 @@ class PlanContext {
 
   /// An output that is neither set nor set_unknown is a scalar.
   template <OutputPort P>
-  void set(const P&, Shape shape, int k = 0) { planned_.outputs[signature_.out_first[P::index] + k] = std::move(shape); }
+  void set(const P&, Shape shape, int k = 0) { SetShape(signature_.out_first[P::index] + k, std::move(shape)); }
   /// A reference output may be missing: the block's resource variant has none.
   template <int I, int Of>
   void set(const RefOut<I, Of>&, Shape shape) {
@@ -126,6 +126,7 @@ class PlanContext {
   const InputInfo& input(int port, int k) const { return signature_.inputs[signature_.in_first[port] + k]; }
   static std::vector<int64_t> IntsOf(const Tensor& tensor);
   static VariableInfo VariableOf(const InputInfo& input);
+  void SetShape(uint32_t output, Shape shape);
   void SetUnknown(uint32_t output, PartialShape partial);
 
   const BlockDef& def_;

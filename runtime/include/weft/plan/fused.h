@@ -69,6 +69,14 @@ struct FusedSteps {
   std::vector<Reduction> reductions;
 
   int64_t parts() const { return DivideUp(count, part); }
+  /// About how much memory it takes.
+  int64_t bytes() const {
+    size_t sum = sizeof(*this) + shapes.size() * sizeof(Shape) + operands.size() * sizeof(Operand) + table.size() * sizeof(uint32_t) +
+                 members.size() * sizeof(Member) + chains.size() * sizeof(Chain) + reductions.size() * sizeof(Reduction);
+    for (const Member& member : members) sum += member.blocks.size() * sizeof(PlannedBlock);
+    for (const Chain& chain : chains) sum += chain.links.size() * sizeof(Chain::Link);
+    return static_cast<int64_t>(sum);
+  }
 };
 
 }  // namespace weft

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -217,7 +218,12 @@ class Graph {
     std::vector<Frame> frames = std::vector<Frame>(1);
     std::vector<SessionSpec> sessions;
     std::vector<OfferedGradient> gradients;
+    /// What Graph::ReferenceRoot says of the outputs of blocks whose own input is not a root: chains of updates may be long.
+    std::unordered_map<uint64_t, ValueRef> reference_roots;
     int64_t page_bytes = 0;
+
+    static constexpr int64_t kReferenceBytes = sizeof(uint64_t) + sizeof(ValueRef) + 3 * sizeof(void*);  // of each of those, about
+    static uint64_t KeyOf(ValueRef value) { return static_cast<uint64_t>(value.node) << 32 | static_cast<uint32_t>(value.output); }
   };
 
   std::shared_ptr<const Page> page_;

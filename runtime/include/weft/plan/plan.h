@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -79,7 +80,7 @@ struct Step {
     uint32_t input;  // input value of the block: a reference. Its slot is this step's own: the variable as the last update left it
     int variable;    // index into Graph::variables(); -1: the one that `selector` holds
     int selector = -1;         // slot of the RefSelect that says which variable it is, or -1
-    std::vector<int> choices;  // of those, where there is a selector
+    std::span<const int> choices;  // of those, where there is a selector: one of Plan::choices
     std::optional<Shape> before;  // the variable's shape when the step starts, where it is known before the run
     Shape shape;                  // of the new value; not for kDynamic
     bool may_be_empty = false;    // the variable need not have a value yet
@@ -118,6 +119,7 @@ struct Plan {
   std::vector<uint32_t> operands;  // slots of the inputs and outputs of all steps
   NodeNumbers first_slot;          // slot of a node's output 0
   std::vector<ValueRef> fetches;
+  std::vector<std::vector<int>> choices;  // of the RefSelects that updates go through: indices into Graph::variables()
   std::vector<int> variables;           // indices into Graph::variables() that the plan reads or updates; some more than once
   std::vector<std::optional<Shape>> variable_shapes;  // of each of those when the plan was made; absent where it was not known
   std::vector<int> required_variables;  // those that need a value when the run starts
@@ -130,11 +132,25 @@ struct Plan {
 
   /// About how much memory the plan itself takes, without the values of its runs.
   int64_t bytes() const {
-    return static_cast<int64_t>(slots.size() * sizeof(Slot) + steps.size() * sizeof(Step) + operands.size() * sizeof(uint32_t) + first_slot.bytes());
+    int64_t more = BytesOfUpdates();
+    for (const Slot& slot : slots) more += slot.shape.heap_bytes();
+    for (const FusedSteps& group : fused) more += group.bytes();
+    return more +
+           static_cast<int64_t>(slots.size() * sizeof(Slot) + steps.size() * sizeof(Step) + operands.size() * sizeof(uint32_t) + first_slot.bytes());
   }
   int SlotOf(ValueRef value) const {
     const int first = first_slot[value.node];
     return first < 0 ? -1 : first + value.output;
+  }
+
+ private:
+  /// And of what variables need.
+  int64_t BytesOfUpdates() const {
+    size_t sum = variables.size() * sizeof(int) + variable_shapes.size() * sizeof(std::optional<Shape>) + required_variables.size() * sizeof(int);
+    for (const std::vector<int>& some : choices) sum += sizeof(some) + some.size() * sizeof(int);
+    if (!updates_variables && loops.empty()) return static_cast<int64_t>(sum);
+    for (const Step& step : steps) sum += step.updates.size() * sizeof(Step::Update) + step.reads.size() * sizeof(*step.reads.begin());
+    return static_cast<int64_t>(sum);
   }
 };
 
