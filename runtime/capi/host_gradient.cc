@@ -1,4 +1,5 @@
 // Calls the gradient function of a host's block.
+#include "runtime/base/call_limit.h"
 #include "runtime/capi/host_ports.h"
 #include "runtime/capi/objects.h"
 
@@ -112,7 +113,7 @@ int64_t OutputOf(const weft_gradient_call* call, int64_t first, size_t output) {
 int64_t AddConstant(const weft_gradient_call* call, const weft_buffer* value) {
   return Numbered(call, [&]() -> Result<GradientValue> {
     WEFT_RETURN_IF_ERROR(NeedPointer(value, "value"));
-    WEFT_ASSIGN_OR_RETURN(Tensor tensor, CopyBuffer(value, nullptr));
+    WEFT_ASSIGN_OR_RETURN(Tensor tensor, CopyBuffer(value, CallLimit::budget()));
     return StateOf(call).builder.Constant(std::move(tensor));
   });
 }

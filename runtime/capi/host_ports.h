@@ -71,9 +71,9 @@ class Failure {
   }
   /// The code of the failure; WEFT_OK for none. Not while callbacks may run.
   int32_t code() const { return CodeOf(status_); }
-  /// The status for a function that returned `code`: the recorded failure, where it has that code.
+  /// The status for a function that returned `code`: the recorded failure, where it has that code, or where the function overlooked it.
   Status Take(int32_t code) {
-    if (code == WEFT_OK) return {};
+    if (code == WEFT_OK) return std::move(status_);
     if (CodeOf(status_) == code) return std::move(status_);
     if (code < WEFT_OK || code > WEFT_INTERNAL) return Internal("the block returned ", code, ", which is no status");
     return Status(static_cast<Code>(code), Cat("the block failed with ", CodeName(static_cast<Code>(code)), " and said no more"));

@@ -7,6 +7,7 @@
 
 #include "runtime/capi/guard.h"
 #include "runtime/host/kept_name.h"
+#include "runtime/host/late_release.h"
 #include "runtime/host/shared_library.h"
 #include "weft/host/document.h"
 #include "weft/host/inspect.h"
@@ -54,12 +55,12 @@ class PageObject final : public Object {
   std::optional<MemoryCharge> held;  // for what the host holds; with held_mutex
 };
 
-/// Memory of a host; its release is called when nothing uses it any more.
+/// Memory of a host; its release is called when nothing uses it any more, and without a lock.
 class HostMemory {
  public:
-  HostMemory(const weft_buffer& buffer, int64_t bytes) : buffer_(buffer), bytes_(bytes) {}
+  HostMemory(const weft_buffer& buffer, int64_t bytes) : buffer_(buffer), bytes_(bytes), given_back_(std::make_unique<GivenBack>(buffer)) {}
   ~HostMemory() {
-    if (releases_ && buffer_.release != nullptr) buffer_.release(buffer_.user, buffer_.data);
+    if (releases_ && buffer_.release != nullptr) LateRelease::Give(std::move(given_back_));
   }
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
@@ -73,8 +74,15 @@ class HostMemory {
   void ReleaseAtEnd() { releases_ = true; }
 
  private:
+  struct GivenBack final : LateRelease::Item {
+    explicit GivenBack(const weft_buffer& given) : buffer(given) {}
+    void Release() noexcept override { buffer.release(buffer.user, buffer.data); }
+    const weft_buffer buffer;
+  };
+
   const weft_buffer buffer_;
   const int64_t bytes_;
+  std::unique_ptr<GivenBack> given_back_;
   bool releases_ = false;
 };
 

@@ -30,6 +30,7 @@ Status GiveView(Tensor tensor, uint64_t generation, bool stale, weft_view** out)
 
 Result<Tensor> OwnValue(SessionObject& session, Tensor tensor) {
   if (!session.has_bound_inputs.load()) return tensor;
+  const LateRelease late;  // of memory that another thread lets go meanwhile
   std::lock_guard lock(session.bound_mutex);
   for (const auto& bound : session.bound_inputs) {
     auto memory = bound.lock();

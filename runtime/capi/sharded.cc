@@ -6,6 +6,7 @@
 
 #include "runtime/capi/objects.h"
 #include "runtime/exec/result_name.h"
+#include "runtime/state/thread_pool.h"
 #include "weft/host/session_choice.h"
 #include "weft/host/sharded_run.h"
 
@@ -116,7 +117,7 @@ Status ShardedObject::Step(bool results) {
 
 bool ShardedObject::on_running_thread() const {
   std::lock_guard lock(mutex_);
-  return thread_ == std::this_thread::get_id();
+  return thread_ && WaitsForThisThread(*thread_);
 }
 
 void ShardedObject::End() {

@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <compare>
+#include <utility>
 
 #include "runtime/host/real_values.h"
 #include "weft/base/float16.h"
@@ -45,19 +47,53 @@ std::optional<int64_t> FirstOf(const Tensor& tensor, Test&& test) {
   return std::nullopt;
 }
 
-}  // namespace
-
-bool BreakCondition::Holds(double value) const {
+bool Fits(Comparison comparison, std::partial_ordering order) {
   switch (comparison) {
-    case Comparison::kLess: return value < number;
-    case Comparison::kLessEqual: return value <= number;
-    case Comparison::kGreater: return value > number;
-    case Comparison::kGreaterEqual: return value >= number;
-    case Comparison::kEqual: return value == number;
-    case Comparison::kNotEqual: return value != number;
+    case Comparison::kLess: return order < 0;
+    case Comparison::kLessEqual: return order <= 0;
+    case Comparison::kGreater: return order > 0;
+    case Comparison::kGreaterEqual: return order >= 0;
+    case Comparison::kEqual: return order == 0;
+    case Comparison::kNotEqual: return order != 0;
   }
   return false;
 }
+
+/// Integers that a double may not hold.
+template <class T>
+inline constexpr bool kLongInteger = std::is_integral_v<T> && sizeof(T) == 8;
+
+// Exact, whatever the two are.
+template <class T, class Number>
+std::partial_ordering Order(T value, Number number) {
+  if constexpr (std::is_integral_v<Number>) {
+    if (std::cmp_equal(value, number)) return std::partial_ordering::equivalent;
+    return std::cmp_less(value, number) ? std::partial_ordering::less : std::partial_ordering::greater;
+  } else {
+    if (!(number >= -0x1p63 && number < 0x1p64)) return 0.0 <=> number;  // beyond all values, or NaN
+    if (number >= 0x1p63) return Order(value, static_cast<uint64_t>(number));
+    const auto whole = static_cast<int64_t>(number);
+    const std::partial_ordering order = Order(value, whole);
+    return order != 0 ? order : static_cast<double>(whole) <=> number;
+  }
+}
+
+template <class Number>
+bool ReadNumber(std::string_view text, BreakCondition& condition) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return false;
+  condition.number = number;
+  return true;
+}
+
+double NumberOf(const BreakCondition& condition) {
+  return std::visit([](auto number) { return static_cast<double>(number); }, condition.number);
+}
+
+}  // namespace
+
+bool BreakCondition::Holds(double value) const { return Fits(comparison, value <=> NumberOf(*this)); }
 
 Result<BreakCondition> ParseCondition(std::string_view text) {
   const auto fail = [&] { return InvalidArgument("needs a condition such as run >= 100 or ID.port[0] < 0.5, found '", text, "'").WithPort("condition"); };
@@ -72,9 +108,8 @@ Result<BreakCondition> ParseCondition(std::string_view text) {
     condition.comparison = comparison;
     rest = Trimmed(rest.substr(sign.size()));
     if (rest.starts_with('+')) rest.remove_prefix(1);
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), condition.number);
-    if (error != std::errc() || end != rest.data() + rest.size()) return fail();
-    return condition;
+    if (ReadNumber<int64_t>(rest, condition) || ReadNumber<uint64_t>(rest, condition) || ReadNumber<double>(rest, condition)) return condition;
+    return fail();
   }
   return fail();
 }
@@ -90,8 +125,15 @@ bool CanCompare(DType dtype) { return IsIn(dtype, kRealTypes); }
 bool CanBeNotFinite(DType dtype) { return IsIn(dtype, kCanFail); }
 
 std::optional<int64_t> FindHolding(const BreakCondition& condition, const Tensor& tensor) {
+  const auto first = [&]<class T>(auto number) {
+    return FirstOf<T>(tensor, [&](T value) {
+      if constexpr (kLongInteger<T>) return Fits(condition.comparison, Order(value, number));
+      else return Fits(condition.comparison, AsDouble(value) <=> number);
+    });
+  };
   return Dispatch(tensor.dtype(), kRealTypes, [&]<class T>() {
-    return FirstOf<T>(tensor, [&](T value) { return condition.Holds(AsDouble(value)); });
+    if constexpr (!kLongInteger<T>) return first.template operator()<T>(NumberOf(condition));
+    else return std::visit([&](auto number) { return first.template operator()<T>(number); }, condition.number);
   });
 }
 

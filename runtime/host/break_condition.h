@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "runtime/exec/result_name.h"
 #include "weft/base/tensor.h"
@@ -16,7 +17,7 @@ enum class Comparison : uint8_t { kLess, kLessEqual, kGreater, kGreaterEqual, kE
 struct BreakCondition {
   std::string name;  // as written; "run" for the number of the run
   Comparison comparison = Comparison::kEqual;
-  double number = 0;
+  std::variant<double, int64_t, uint64_t> number = 0.0;  // as it is written: an integer, where that fits, is kept as one
   bool of_run() const { return name == "run"; }
   bool Holds(double value) const;
 };

@@ -7,6 +7,7 @@
 
 #include "runtime/base/failure.h"
 #include "runtime/state/run_gate.h"
+#include "runtime/state/thread_pool.h"
 
 namespace weft {
 namespace {
@@ -93,13 +94,15 @@ void PageRun::Unwatch() {
 PageRun::~PageRun() { Close(); }
 
 void PageRun::Close() {
+  const bool own = running() && on_running_thread();
   std::thread thread;
   {
     std::lock_guard lock(mutex_);
     closed_ = true;
-    thread = std::move(thread_);
+    if (!own) thread = std::move(thread_);
   }
   Cancel();
+  if (own) return;  // it would wait for itself
   if (thread.joinable()) thread.join();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !running(); });
@@ -143,6 +146,7 @@ Status PageRun::Start(const PageRunRequest& request) {
 }
 
 Status PageRun::Execute(const PageRunRequest& request) {
+  executing_ = std::this_thread::get_id();
   std::vector<Loop> loops;
   std::shared_ptr<StartOfAll> start;
   try {
@@ -164,6 +168,7 @@ Status PageRun::Execute(const PageRunRequest& request) {
   std::lock_guard lock(mutex_);
   if (first_.ok() && cancelled_.load()) first_ = WasCancelled();
   last_status_ = first_;
+  executing_ = std::thread::id();
   running_ = false;
   changed_.notify_all();
   return last_status_;
@@ -177,6 +182,9 @@ void PageRun::StartLoops(const PageRunRequest& request, const std::shared_ptr<St
   for (size_t i = 0; i < runners_.size(); ++i) {
     Runner& runner = *runners_[i];
     if (!runner.session().spec().loop || Ends()) continue;
+    if (runner.on_running_thread()) {
+      return Fail(FailedPrecondition("a thread that runs the session '", runner.session().id(), "' cannot wait for its next run"));
+    }
     start->Expect();
     watches_[i]->SetStart(start);
     if (Status status = runner.Start(run); !status.ok()) Fail(status);
@@ -258,8 +266,10 @@ void PageRun::Interrupt() {
   for (const std::shared_ptr<Runner>& runner : runners_) runner->session().Cancel();
 }
 
+bool PageRun::executes_here() const { return WaitsForThisThread(executing_.load()); }
+
 bool PageRun::on_running_thread() const {
-  return std::any_of(runners_.begin(), runners_.end(), [](const auto& runner) { return runner->on_running_thread(); });
+  return executes_here() || std::any_of(runners_.begin(), runners_.end(), [](const auto& runner) { return runner->on_running_thread(); });
 }
 
 Result<ResultValue> PageRun::Get(std::string_view name, size_t* session) const {

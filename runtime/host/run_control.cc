@@ -4,6 +4,8 @@
 #include <new>
 
 #include "runtime/base/failure.h"
+#include "runtime/host/late_release.h"
+#include "runtime/state/thread_pool.h"
 
 namespace weft {
 namespace {
@@ -137,12 +139,13 @@ Status RunControl::last_status() const {
 }
 
 bool RunControl::on_running_thread() const {
-  if (worker_.is_current()) return true;
+  if (worker_.waits_for_caller()) return true;
   std::lock_guard lock(mutex_);
-  return running_thread_ == std::this_thread::get_id();
+  return WaitsForThisThread(running_thread_);
 }
 
 bool RunControl::WhileIdle(FunctionRef<void()> use) {
+  const LateRelease late;
   std::lock_guard lock(mutex_);
   if (state_.state != RunState::kIdle) return false;
   use();
@@ -228,6 +231,7 @@ Status RunControl::EndPause(bool before_step) {
 }
 
 void RunControl::End(Status status, FunctionRef<Status()> last) {
+  const LateRelease late;
   std::lock_guard lock(mutex_);
   Status failed;
   try {

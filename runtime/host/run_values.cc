@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/host/late_release.h"
 #include "runtime/plan/id_map.h"
 
 namespace weft {
@@ -56,6 +57,7 @@ Status RunFeeds::Add(const Session& session, std::string_view name, std::optiona
 
 Status RunFeeds::Apply(Session& session) {
   if (!waiting_.load(std::memory_order_acquire)) return {};
+  const LateRelease late;
   std::lock_guard lock(mutex_);
   std::shared_ptr<const Graph> graph = session.graph();
   const auto fits = [&](const Fed& fed) {
@@ -92,6 +94,7 @@ Status RunFeeds::BeforeRun(Session& session) {
 // A session takes feeds along from the page of its last run to that of the next, and drops those whose blocks it does not find there. What is
 // back, or has been another block in between, it is to be fed again. Where the page has faults the run will tell.
 void RunFeeds::FeedAgain(Session& session) {
+  const LateRelease late;
   std::lock_guard lock(mutex_);
   const std::shared_ptr<const Revision> now = session.scope().revision();
   std::shared_ptr<const Graph> own = session.graph();

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "runtime/base/failure.h"
+#include "runtime/state/thread_pool.h"
 
 namespace weft {
 
@@ -35,6 +36,8 @@ void RunWorker::Post() {
   changed_.notify_all();
 }
 
+bool RunWorker::waits_for_caller() const { return WaitsForThisThread(id_.load()); }
+
 void RunWorker::Close() {
   std::thread ended;
   {
@@ -44,7 +47,7 @@ void RunWorker::Close() {
     ended = std::move(thread_);
   }
   if (!ended.joinable()) return;
-  if (ended.get_id() == std::this_thread::get_id()) ended.detach();
+  if (WaitsForThisThread(ended.get_id())) ended.detach();
   else ended.join();
 }
 

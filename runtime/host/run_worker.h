@@ -18,10 +18,10 @@ class RunWorker {
   /// alive what it uses, this object too.
   Status Make(std::function<void()> work);
   void Post();
-  /// Ends the thread when it has done what was posted, and waits for that unless it is the one that calls.
+  /// Ends the thread when it has done what was posted, and waits for that unless it waits_for_caller.
   void Close();
-  /// Whether the caller runs on it.
-  bool is_current() const { return id_.load() == std::this_thread::get_id(); }
+  /// Whether it waits for the caller: that runs on it, or helps what does.
+  bool waits_for_caller() const;
 
  private:
   void Loop(const std::function<void()>& work);

@@ -1,6 +1,9 @@
 #include "runtime/state/run_gate.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "runtime/state/thread_pool.h"
 
 namespace weft {
 namespace {
@@ -11,12 +14,14 @@ constexpr std::chrono::nanoseconds kForEver = std::chrono::hours(24 * 365);
 
 }  // namespace
 
-RunGate::Entry::Entry(RunGate& gate, FunctionRef<bool()> stopped) : gate_(gate) {
+RunGate::Entry::Entry(RunGate& gate, FunctionRef<bool()> stopped) : gate_(gate), thread_(std::this_thread::get_id()) {
   std::unique_lock lock(gate_.mutex_);
   while (gate_.closed_ && !stopped()) gate_.changed_.wait_for(lock, kSlice);
   ++gate_.running_;
   ++gate_.progress_;
-  const auto thread = gate_.threads_.find(std::this_thread::get_id());
+  next_ = std::exchange(gate_.entries_, this);
+  if (next_ != nullptr) next_->before_ = this;
+  const auto thread = gate_.threads_.find(thread_);
   if (thread != gate_.threads_.end() && thread->second.runs++ == 0) --gate_.between_;
 }
 
@@ -24,7 +29,9 @@ RunGate::Entry::~Entry() {
   std::lock_guard lock(gate_.mutex_);
   --gate_.running_;
   ++gate_.progress_;
-  const auto thread = gate_.threads_.find(std::this_thread::get_id());
+  (before_ != nullptr ? before_->next_ : gate_.entries_) = next_;
+  if (next_ != nullptr) next_->before_ = before_;
+  const auto thread = gate_.threads_.find(thread_);
   if (thread != gate_.threads_.end() && --thread->second.runs == 0) ++gate_.between_;
   if (gate_.closed_) gate_.changed_.notify_all();
 }
@@ -104,13 +111,17 @@ Status RunGate::Closing::Close(std::chrono::nanoseconds patience, bool but_waiti
   constexpr auto kShortSlice = std::chrono::milliseconds(2);  // nobody tells when a run begins to wait
   const auto last = Clock::now() + std::min(patience, kForEver);
   std::unique_lock lock(gate_.mutex_);
+  const auto only_waiting = [&] { return gate_.running_ == (but_waiting ? gate_.waiting() + gate_.paused_ : 0); };
+  if (gate_.IsInside(but_waiting) && (gate_.closed_ || !only_waiting())) {
+    return FailedPrecondition("a run is in progress, and waits for this call to return").WithHint("save and restore the state between two runs");
+  }
   auto wait = [&](auto ready) {
     while (!ready() && Clock::now() < last) gate_.changed_.wait_for(lock, kShortSlice);
     return ready();
   };
   if (!wait([&] { return !gate_.closed_; })) return FailedPrecondition("the state is being saved or restored by another call");
   gate_.closed_ = closed_ = true;
-  if (wait([&] { return gate_.running_ == (but_waiting ? gate_.waiting() + gate_.paused_ : 0); })) return {};
+  if (wait(only_waiting)) return {};
   return FailedPrecondition("a run is in progress").WithHint(gate_.paused_ > 0 ? "resume or cancel the run that is paused" : "pause, stop or cancel it first");
 }
 
@@ -127,8 +138,20 @@ void RunGate::CountSession(bool opened) {
 }
 
 void RunGate::SetPaused(bool paused) {
+  const auto here = std::this_thread::get_id();
   std::lock_guard lock(mutex_);
   paused_ += paused ? 1 : -1;
+  Entry* entry = entries_;
+  while (entry != nullptr && entry->thread_ != here) entry = entry->next_;
+  if (entry != nullptr) entry->paused_ = paused;
+}
+
+// Called with the lock held. What a run has its helpers do is inside it, too.
+bool RunGate::IsInside(bool but_paused) const {
+  for (const Entry* entry = entries_; entry != nullptr; entry = entry->next_) {
+    if (WaitsForThisThread(entry->thread_) && !(but_paused && entry->paused_)) return true;
+  }
+  return false;
 }
 
 }  // namespace weft

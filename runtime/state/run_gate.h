@@ -26,7 +26,11 @@ class RunGate {
     Entry& operator=(const Entry&) = delete;
 
    private:
+    friend class RunGate;
     RunGate& gate_;
+    const std::thread::id thread_;
+    bool paused_ = false;
+    Entry *next_, *before_ = nullptr;  // of all that there are
   };
 
   /// The runs that a thread makes one after another, for as long as it goes on: between two of them, too, others may wait for the next.
@@ -86,7 +90,7 @@ class RunGate {
     Closing(const Closing&) = delete;
     Closing& operator=(const Closing&) = delete;
     /// Waits for the runs in progress; with `but_waiting`, not for those that are paused or wait for another. failed_precondition after
-    /// the patience.
+    /// the patience, and at once inside a run that it would wait for.
     Status Close(std::chrono::nanoseconds patience, bool but_waiting);
 
    private:
@@ -94,7 +98,7 @@ class RunGate {
     bool closed_ = false;
   };
 
-  /// Around a pause of a run by its observer: a run that is paused is no run that waits.
+  /// Around a pause of a run by its observer, on the thread that runs: a run that is paused is no run that waits.
   void SetPaused(bool paused);
   /// Around the life of a session.
   void CountSession(bool opened);
@@ -108,11 +112,14 @@ class RunGate {
   /// Whether nothing that runs can change what any of those who wait has last seen.
   bool Stuck() const;
   int waiting() const { return static_cast<int>(waiting_.size()); }
+  /// Whether this thread is inside a run; `but_paused`: in one that is not paused.
+  bool IsInside(bool but_paused) const;
 
   std::mutex mutex_;
   std::condition_variable changed_;  // a run ended, or the gate opened
   int running_ = 0;
   int paused_ = 0;    // of those that run
+  Entry* entries_ = nullptr;  // the last begun first
   int between_ = 0;   // threads that are between two runs of a series
   int sessions_ = 0, complete_ = 0;  // open; and which of those are known to run where they will
   bool closed_ = false;

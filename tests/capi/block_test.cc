@@ -287,6 +287,11 @@ TEST_CASE("C: what callbacks do wrong is told, with block and port", "[capi][blo
       {good, [](void*, void*, const weft_run_call*) -> int32_t { return 13; }, WEFT_OK, WEFT_INTERNAL},
       {good, [](void*, void*, const weft_run_call* c) { return c->get_string(c, 0, 0, nullptr, nullptr); }, WEFT_OK, WEFT_OUT_OF_RANGE},
       {good, [](void*, void*, const weft_run_call* c) { return c->set_string(c, 0, 0, "a", 1); }, WEFT_OK, WEFT_OUT_OF_RANGE},
+      // A failure that is overlooked counts all the same.
+      {good, [](void*, void*, const weft_run_call* c) -> int32_t { return (void)c->set_string(c, 0, 0, "a", 1), WEFT_OK; }, WEFT_OK,
+       WEFT_OUT_OF_RANGE},
+      {[](void*, const weft_plan_call* c, void**) { return (void)c->set_scratch(c, -1), c->set_shape(c, 0, 0, nullptr); }, fine,
+       WEFT_INVALID_ARGUMENT, WEFT_OK},
   };
   static const weft_port kOut[] = {{"y", "DT_FLOAT", WEFT_SINGLE, nullptr, "a scalar"}};
   for (size_t i = 0; i < std::size(kBehaviours); ++i) {

@@ -1,5 +1,8 @@
 // Plans and gradients of a host's blocks that call the page that waits for them.
+#include <unistd.h>
+
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <thread>
 
@@ -163,4 +166,22 @@ TEST_CASE("C: plans may call other pages, whose plans may not call back; other t
   C_OK(host.problems, weft_session_run(host.session, nullptr, host.problems.out()));
   CHECK(from_run == WEFT_OK);
   CHECK(back == WEFT_OK);
+}
+
+TEST_CASE("C: a block's run that saves or restores the state of its own page is refused at once, and the run goes on", "[capi][blocks]") {
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / Cat("weft_capi_callback_", getpid(), ".snap");
+  CallingHost host;
+  weft_snapshot_options options = WEFT_SNAPSHOT_OPTIONS_INIT;
+  options.patience_ms = 60000;
+  C_OK(host.problems, weft_page_save_state(host.page, file.c_str(), &options, nullptr, host.problems.out()));
+  host.work.run = [&] {
+    host.codes.push_back(weft_page_save_state(host.page, file.c_str(), &options, nullptr, nullptr));
+    host.codes.push_back(weft_page_restore_state(host.page, file.c_str(), &options, nullptr, nullptr));
+  };
+  const Clock::time_point start = Clock::now();
+  C_OK(host.problems, weft_session_run(host.session, nullptr, host.problems.out()));
+  CHECK(MillisecondsSince(start) < 30000);
+  CHECK(host.codes == std::vector<weft_status>{WEFT_FAILED_PRECONDITION, WEFT_FAILED_PRECONDITION});
+  C_OK(host.problems, weft_page_save_state(host.page, file.c_str(), &options, nullptr, host.problems.out()));
+  std::filesystem::remove(file);
 }

@@ -327,6 +327,33 @@ TEST_CASE("C: a gradient of another type than its input is refused, with block, 
   CHECK(std::string(cause.message).find("needs DT_FLOAT") != std::string::npos);
 }
 
+TEST_CASE("C: constants of a host's gradient count in the page's memory limit", "[capi][blocks]") {
+  weft_block block = OneToOne("Large");
+  block.gradient = [](void*, const weft_gradient_call* c) {
+    static const std::vector<float> kValues(2 << 20, 1.0f);
+    const auto count = static_cast<int64_t>(kValues.size());
+    weft_buffer large = WEFT_BUFFER_INIT;
+    large.dtype = WEFT_FLOAT;
+    large.rank = 1;
+    large.shape = &count;
+    large.data = const_cast<float*>(kValues.data());
+    large.bytes = count * static_cast<int64_t>(sizeof(float));
+    return c->set(c, 0, c->constant(c, &large));
+  };
+  BlockHost host;
+  weft_runtime_options options = WEFT_RUNTIME_OPTIONS_INIT;
+  options.page_memory_limit = 4 << 20;
+  host.runtime = OwnedRuntime();
+  C_OK(host.problems, weft_runtime_open(&options, host.runtime.out(), host.problems.out()));
+  host.Add(block);
+  OwnedPage page;
+  const std::string text = PageText(GradientPage("Large"));
+  CHECK(weft_page_load(host.runtime, text.data(), text.size(), nullptr, page.out(), host.problems.out()) == WEFT_RESOURCE_EXHAUSTED);
+  INFO(host.problems.text());
+  REQUIRE(host.problems.at(0).causes == 1);
+  CHECK(host.problems.at(1).block == std::string("b"));
+}
+
 TEST_CASE("C: flags of gradients, and blocks that palettes do not show", "[capi][blocks]") {
   BlockHost host;
   weft_block both = OneToOne("Both");

@@ -2,6 +2,7 @@
 #include "tests/capi/capi_kit.h"
 
 #include <atomic>
+#include <thread>
 
 using namespace weft;
 using namespace weft::test;
@@ -195,6 +196,64 @@ TEST_CASE("C: from a callback of its own run a page can be stopped, but neither 
   CHECK(weft_page_run_wait(run, 20000, nullptr, problems.out()) == WEFT_CANCELLED);
   CHECK(seen.closed == WEFT_FAILED_PRECONDITION);
   CHECK(seen.waited == WEFT_FAILED_PRECONDITION);
+}
+
+TEST_CASE("C: between two runs of its sessions, too, a callback can neither close the run of its page nor wait for it", "[capi]") {
+  for (bool starts : {true, false}) {
+    INFO("starts " << starts);
+    OwnedRuntime runtime = OpenRuntime();
+    OwnedPage page = LoadPage(runtime, {Variable("m", Scalar(0)), Block("count", "AssignAdd", {{"ref", "m.ref"}, {"value", Scalar(1)}}),
+                                        ClientSession("once", "\"count.output_ref\"")});
+    OwnedPageRun run = OpenRun(page);
+    Problems problems;
+    OwnedSession once;
+    C_OK(problems, weft_page_run_session(run, "once", once.out(), problems.out()));
+    FromCallback seen;
+    seen.run = run;
+    auto call = [](void* user, const weft_event* event) {
+      if (event->state != WEFT_IDLE) return;
+      auto* from = static_cast<FromCallback*>(user);
+      from->closed = weft_page_run_close(from->run);
+      from->waited = weft_page_run_wait(from->run, -1, nullptr, nullptr);
+    };
+    C_OK(problems, weft_session_on_event(once, call, &seen, WEFT_EVENT_BIT(WEFT_EVENT_STATE), 0, problems.out()));
+    if (starts) C_OK(problems, weft_page_run_start(run, nullptr, problems.out()));
+    else C_OK(problems, weft_page_run_all(run, nullptr, problems.out()));
+    C_OK(problems, weft_page_run_wait(run, 20000, nullptr, problems.out()));
+    CHECK(seen.closed == WEFT_FAILED_PRECONDITION);
+    CHECK(seen.waited == WEFT_FAILED_PRECONDITION);
+    CHECK(Result(run, "count.output_ref") == 1);
+    REQUIRE(weft_page_run_close(run.release()) == WEFT_OK);
+  }
+}
+
+TEST_CASE("C: a callback on the thread of a session that loops cannot have the page run before it returns", "[capi]") {
+  OwnedRuntime runtime = OpenRuntime();
+  OwnedPage page = LoadPage(runtime, {Variable("m", Scalar(0)), Block("count", "AssignAdd", {{"ref", "m.ref"}, {"value", Scalar(1)}}),
+                                      ClientSession("loops", "\"count.output_ref\"", "", true)});
+  OwnedPageRun run = OpenRun(page);
+  Problems problems;
+  OwnedSession loops;
+  C_OK(problems, weft_page_run_session(run, "loops", loops.out(), problems.out()));
+  struct {
+    weft_page_run* run;
+    std::atomic<int> ran{-1};
+  } seen = {run};
+  auto call = [](void* user, const weft_event* event) {
+    if (event->state != WEFT_IDLE) return;
+    auto* from = static_cast<decltype(seen)*>(user);
+    int32_t state = WEFT_RUNNING;
+    while (state == WEFT_RUNNING) (void)weft_page_run_wait(from->run, 0, &state, nullptr);
+    from->ran = weft_page_run_all(from->run, nullptr, nullptr);
+  };
+  C_OK(problems, weft_session_on_event(loops, call, &seen, WEFT_EVENT_BIT(WEFT_EVENT_STATE), 0, problems.out()));
+  weft_run_options options = WEFT_RUN_OPTIONS_INIT;
+  options.steps = 2;
+  C_OK(problems, weft_page_run_start(run, &options, problems.out()));
+  const Clock::time_point start = Clock::now();
+  while (seen.ran == -1 && MillisecondsSince(start) < 20000) std::this_thread::yield();
+  CHECK(seen.ran == WEFT_FAILED_PRECONDITION);
+  REQUIRE(weft_page_run_close(run.release()) == WEFT_OK);
 }
 
 TEST_CASE("C: a page whose sessions cannot be planned is refused with all faults", "[capi]") {

@@ -1,4 +1,5 @@
 // Results as views, DLPack, memory of the host.
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <thread>
@@ -318,6 +319,77 @@ TEST_CASE("C: memory of the host as input is read by each run, and views of it a
   CHECK(weft_session_bind_input(line.session, "x.output", &buffer, line.problems.out()) == WEFT_INVALID_ARGUMENT);
   CHECK(line.problems.at(0).port == std::string("data"));
   CHECK(released == 1);
+}
+
+namespace {
+
+/// Memory of the host that calls the session when it comes back.
+struct CallingFloats {
+  CallingFloats(weft_session* of, std::vector<float> given) : session(of), floats(std::move(given)) {}
+  void Bind() {
+    Problems problems;
+    weft_buffer buffer = floats.get();
+    buffer.user = this;
+    buffer.release = [](void* user, void*) { static_cast<CallingFloats*>(user)->Call(); };
+    C_OK(problems, weft_session_bind_input(session, "x.output", &buffer, problems.out()));
+  }
+  void Call() {
+    weft_session_info info = WEFT_SESSION_INFO_INIT;
+    OwnedView view;
+    FloatBuffer values({4, 5, 6});
+    const weft_buffer buffer = values.get();
+    bool well = weft_session_get_info(session, &info, nullptr) == WEFT_OK;
+    well = (info.runs == 0 || weft_session_view(session, "z.z", view.out(), nullptr) == WEFT_OK) && well;
+    well = weft_session_feed(session, "x.output", &buffer, nullptr) == WEFT_OK && well;
+    (well ? called_well : called_badly)++;
+  }
+  weft_session* const session;
+  FloatBuffer floats;
+  std::atomic<int> called_well{0}, called_badly{0};
+};
+
+void FeedLine(weft_session* session, std::vector<float> given) {
+  FloatBuffer values(std::move(given));
+  const weft_buffer buffer = values.get();
+  Problems problems;
+  C_OK(problems, weft_session_feed(session, "x.output", &buffer, problems.out()));
+}
+
+}  // namespace
+
+TEST_CASE("C: memory of the host comes back without a lock, and what that calls may call the session", "[capi]") {
+  LineHost line;
+  CallingFloats idle(line.session, {1, 1, 1}), paused(line.session, {2, 2, 2}), planned(line.session, {3, 3, 3});
+  idle.Bind();
+  FeedLine(line.session, {7, 8, 9});
+  CHECK(idle.called_well == 1);
+  line.Run();
+  CHECK(FloatsOf(line.session, "z.z") == std::vector<float>{10, 12, 14});  // what it was fed when the memory came back
+
+  // What is replaced before a run that goes on has taken it.
+  weft_run_options options = WEFT_RUN_OPTIONS_INIT;
+  options.steps = 2, options.until_block = "y";
+  int32_t state = WEFT_IDLE;
+  C_OK(line.problems, weft_session_start(line.session, &options, line.problems.out()));
+  C_OK(line.problems, weft_session_wait(line.session, 20000, &state, line.problems.out()));
+  REQUIRE(state == WEFT_PAUSED);
+  paused.Bind();
+  FeedLine(line.session, {7, 8, 9});
+  C_OK(line.problems, weft_session_resume(line.session, WEFT_GO_ON, line.problems.out()));
+  C_OK(line.problems, weft_session_wait(line.session, 20000, &state, line.problems.out()));
+  REQUIRE(state == WEFT_IDLE);
+  CHECK(paused.called_well == 1);
+
+  // What a run before the last has left, and a plan for another shape takes the place of.
+  planned.Bind();
+  line.Run();
+  FeedLine(line.session, {7, 8, 9});
+  line.Run();
+  FeedLine(line.session, {1, 2});
+  line.Run();
+  line.Run();
+  CHECK(planned.called_well == 1);
+  for (const CallingFloats* memory : {&idle, &paused, &planned}) CHECK(memory->called_badly == 0);
 }
 
 TEST_CASE("C: memory of the host as output is written by each run that succeeds", "[capi]") {

@@ -1,4 +1,5 @@
 // Breakpoints: before blocks, on values, on conditions; what can be read and done while a run is paused; leases.
+#include "runtime/host/break_condition.h"
 #include "tests/runtime/host_kit.h"
 #include "weft/host/breakpoints.h"
 
@@ -146,6 +147,29 @@ TEST_CASE("Conditions compare the number of the run and elements of values", "[b
   host.GoOn();
   CHECK(host.Ended().ok());
   CHECK(host.points->All().at(1).hits == 1);
+}
+
+TEST_CASE("Conditions compare integers of 64 bits exactly", "[breakpoints]") {
+  const Tensor longs = Tensor::Of<int64_t>({9007199254740992, 9007199254740993, -5});
+  const Tensor unsigned_longs = Tensor::Of<uint64_t>({18446744073709551615u, 18446744073709551614u, 7});
+  const Tensor floats = Tensor::Of<float>({0.5f, 2});
+  struct Row {
+    const Tensor& values;
+    std::string_view comparison;
+    int64_t first;  // of which it holds; -1: none
+  };
+  for (const Row& row : {Row{longs, "== 9007199254740993", 1}, {longs, "> 9007199254740992", 1}, {longs, "!= +9007199254740992", 1},
+                         {longs, "<= -4.5", 2}, {longs, "< -5.5", -1}, {longs, ">= -5.5", 0}, {longs, "< 1e3", 2}, {longs, "> 1e30", -1},
+                         {longs, "< 18446744073709551615", 0}, {longs, "== nan", -1}, {longs, "!= nan", 0}, {longs, "> -inf", 0},
+                         {unsigned_longs, "== 18446744073709551614", 1}, {unsigned_longs, "== 18446744073709551616", -1},
+                         {unsigned_longs, "< 18446744073709551616", 0}, {unsigned_longs, "< 18446744073709551615", 1},
+                         {unsigned_longs, "> 1e19", 0}, {unsigned_longs, "< 1e19", 2}, {unsigned_longs, "> -1", 0}, {unsigned_longs, "<= -0.5", -1},
+                         {floats, "== 2", 1}, {floats, "> 0", 0}, {floats, "< -9007199254740993", -1}}) {
+    INFO(row.comparison);
+    const Result<BreakCondition> condition = ParseCondition(Cat("a.z ", row.comparison));
+    REQUIRE(condition.ok());
+    CHECK(FindHolding(*condition, row.values).value_or(-1) == row.first);
+  }
 }
 
 TEST_CASE("A breakpoint can wait for the nth time", "[breakpoints]") {

@@ -6,8 +6,10 @@
 #include "runtime/state/resource_store.h"
 #include "runtime/state/revision_history.h"
 #include "runtime/state/run_gate.h"
+#include "runtime/state/thread_pool.h"
 #include "runtime/state/turn_line.h"
 #include "runtime/state/variable_store.h"
+#include "tests/runtime/session_kit.h"
 
 namespace weft::test {
 namespace {
@@ -59,6 +61,33 @@ TEST_CASE("A gate may be closed while runs wait or are paused", "[state]") {
     CHECK_FALSE(closing.Close(5ms, false).ok());
   }
   gate.SetPaused(false);
+}
+
+TEST_CASE("A gate is not waited for inside a run, nor by what helps it", "[state]") {
+  RunGate gate;
+  ThreadPool pool(2);
+  const RunGate::Entry run(gate, kNever);
+  const auto refused = [&](bool but_waiting) {
+    RunGate::Closing closing(gate);
+    return closing.Close(30s, but_waiting).code() == Code::kFailedPrecondition;
+  };
+  const Clock::time_point start = Clock::now();
+  CHECK(refused(true));
+  CHECK(refused(false));
+  std::atomic<int> came{0}, refusals{0};
+  const auto task = [&](int64_t) {
+    ++came;
+    while (came < pool.threads() && MillisecondsSince(start) < 10000) std::this_thread::yield();  // each on a thread of its own
+    refusals += refused(true) && refused(false) ? 1 : 0;
+  };
+  pool.Run(2, task, kNever);
+  CHECK(refusals == 2);
+  gate.SetPaused(true);
+  CHECK_FALSE(refused(true));
+  CHECK(refused(false));
+  gate.SetPaused(false);
+  CHECK(refused(true));
+  CHECK(MillisecondsSince(start) < 25000);
 }
 
 TEST_CASE("Runs are stalled for as long as all of them wait and nothing comes about", "[state]") {

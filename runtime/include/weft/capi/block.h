@@ -184,12 +184,13 @@ typedef struct weft_gradient_call {
  * gets and must not change: blocks with the same attributes, types and shapes share the parameters of one call, unless they are
  * WEFT_BLOCK_STATEFUL, and so do sessions. Called on the threads that load, plan and run pages, on several at a time. The page waits for the
  * call: inside it, functions of that page and its sessions return WEFT_FAILED_PRECONDITION; other threads that the function waits for must
- * not call them either. Returns WEFT_OK or what call->fail returned.
+ * not call them either. Returns WEFT_OK or what call->fail returned. Where a function of the call has failed, planning fails whether or not this
+ * returns WEFT_OK.
  */
 typedef int32_t (*weft_plan_function)(void* user, const weft_plan_call* call, void** parameters);
 /**
  * Computes the outputs. Called on the threads that run sessions, on several at a time. Returns WEFT_OK or what call->fail returned, for
- * faults of the data.
+ * faults of the data. Where a function of the call has failed, parallel too, the run fails whether or not this returns WEFT_OK.
  */
 typedef int32_t (*weft_run_function)(void* user, void* parameters, const weft_run_call* call);
 

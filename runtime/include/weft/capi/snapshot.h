@@ -31,8 +31,8 @@ typedef struct weft_snapshot_info {
  * Saves all state of a page to a file, as it is between two runs: variables, queues, readers, random counters. Runs that are paused are
  * taken as not having begun. The file is there as a whole or as it was before, whenever the process or the machine ends. `options` and
  * `info` may be NULL.
- * Errors: WEFT_FAILED_PRECONDITION where a run is in progress for longer than the patience; WEFT_NOT_FOUND, WEFT_PERMISSION_DENIED and
- * WEFT_RESOURCE_EXHAUSTED of the file system. Owner: nothing. Threads: any; waits for runs.
+ * Errors: WEFT_FAILED_PRECONDITION where a run is in progress for longer than the patience, and at once inside that run; WEFT_NOT_FOUND,
+ * WEFT_PERMISSION_DENIED and WEFT_RESOURCE_EXHAUSTED of the file system. Owner: nothing. Threads: any; waits for runs.
  */
 WEFT_API weft_status weft_page_save_state(weft_page* page, const char* path, const weft_snapshot_options* options, weft_snapshot_info* info,
                                           weft_diagnostics** problems);
@@ -41,7 +41,7 @@ WEFT_API weft_status weft_page_save_state(weft_page* page, const char* path, con
  * Makes the page's state that of a file; all of it or, on failure, nothing. `options` and `info` may be NULL.
  * Errors: WEFT_DATA_LOSS for a file that is cut short, damaged, or no snapshot; WEFT_UNSUPPORTED for one of a newer Weft; WEFT_NOT_FOUND
  * and WEFT_INVALID_ARGUMENT where it does not fit the page, all such faults in `problems`; WEFT_FAILED_PRECONDITION where a run is in progress
- * for longer than the patience, a paused one too. Owner: nothing. Threads: any; waits for runs.
+ * for longer than the patience, a paused one too, and at once inside that run. Owner: nothing. Threads: any; waits for runs.
  */
 WEFT_API weft_status weft_page_restore_state(weft_page* page, const char* path, const weft_snapshot_options* options,
                                              weft_snapshot_info* info, weft_diagnostics** problems);

@@ -58,11 +58,11 @@ class PageRun {
   /// The same, for handlers of signals: it takes no lock. Sessions that are paused continue to wait; Cancel ends those, too.
   void Interrupt();
 
-  /// Cancels, waits until nothing runs, closes the runners, and refuses what comes later. Not on a thread that runs a session of the page:
-  /// on_running_thread.
+  /// Cancels, waits until nothing runs, closes the runners, and refuses what comes later. Not on_running_thread: there it cancels alone.
   void Close();
 
   bool running() const { return running_.load(); }
+  /// Whether this thread runs the page or a session of it, also where it is between two of their runs.
   bool on_running_thread() const;
 
   /// A result by its name (Session::Get), of the first session that has one. failed_precondition where a session computes it, and none has
@@ -84,6 +84,7 @@ class PageRun {
   void Unwatch();
   Status Begin();
   Status Execute(const PageRunRequest& request);
+  bool executes_here() const;
   void StartLoops(const PageRunRequest& request, const std::shared_ptr<StartOfAll>& start, std::vector<Loop>& loops);
   Status TakeTurns(const PageRunRequest& request, StartOfAll* start);
   void Fail(const Status& status);
@@ -99,6 +100,7 @@ class PageRun {
   std::thread thread_;
   bool closed_ = false;
   std::atomic<bool> running_{false};  // changed with the lock
+  std::atomic<std::thread::id> executing_{};  // the thread that is in Execute
 
   std::atomic<bool> stopped_{false}, cancelled_{false};
 };
