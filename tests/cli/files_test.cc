@@ -177,5 +177,38 @@ TEST_CASE("--plot draws in the terminal, --plot-file writes pictures", "[cli]") 
   CHECK(picture.substr(picture.size() - 8, 4) == "IEND");
 }
 
+TEST_CASE("What a run writes takes the place of no feed", "[cli]") {
+  FeedPlace place;
+  const std::string npy = Npy(Header("<f4", "(1,)"), Bytes<float>({2})), page = place.Write("page.json", PageOf("DT_FLOAT"));
+  for (const auto& [option, name] : {std::pair("--save-state", "x.npy"), std::pair("--results", "x.npz")}) {
+    const std::string file = place.Write(name, npy);
+    const ProgramResult refused = RunWeft({"run", page, "--feed", "x.output=@" + file, option, file});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Contains(Cat("cannot write '", file, "': it is the file of --feed itself (give another name)")));
+    CHECK(kit::FileBytes(file) == npy);
+  }
+  CHECK(RunWeft({"run", page, "--feed", "x.output=@" + place.Path("x.npy"), "--save-state", place.Path("state")}).status == 0);
+}
+
+TEST_CASE("weft convert writes a page over itself only in its own format", "[cli]") {
+  FeedPlace place;
+  const std::string design = place.Write("design.svg", R"(<svg xmlns:xlink="http://www.w3.org/1999/xlink"><use id="c" type="tensorflow"
+      xlink:href="#Const"><pg-set-pin variable="#value" shape="[1]" var-type="float" value="1"/></use></svg>)");
+  const std::string before = kit::FileBytes(design), link = place.Path("link.json");
+  fs::create_symlink("design.svg", link);
+  for (const std::string& out : {design, link}) {
+    const ProgramResult refused = RunWeft({"convert", design, out});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Contains(Cat("cannot write '", out, "': it is the page itself (give another name)")));
+    const Json found = Json::parse(RunWeft({"convert", design, out, "--json"}).out, nullptr, false);
+    REQUIRE(found.is_object());
+    CHECK(found["diagnostics"].size() == 1);
+  }
+  CHECK(kit::FileBytes(design) == before);
+  const std::string own = place.Write("own.json", PageOf("DT_FLOAT")), canonical = RunWeft({"convert", own, "-"}).out;
+  CHECK(RunWeft({"convert", own, own}).status == 0);
+  CHECK(kit::FileBytes(own) == canonical);
+}
+
 }  // namespace
 }  // namespace weft

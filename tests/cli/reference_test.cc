@@ -70,6 +70,17 @@ TEST_CASE("weft blocks --markdown takes no misspelt block for a folder", "[cli]"
   CHECK(fs::exists(folder.path() / "Addd" / "README.md"));
 }
 
+TEST_CASE("weft blocks --markdown leaves a README.md of somebody else as it is", "[cli]") {
+  kit::TemporaryFolder folder;
+  const std::string readme = folder.Write("README.md", "# My project\n");
+  const ProgramResult refused = RunWeft({"blocks", "--markdown", folder.path().string()});
+  CHECK(refused.status == 1);
+  CHECK_THAT(refused.err, Contains(Cat("--markdown needs a folder of its own, found '", readme, "', which is no index of blocks (")));
+  CHECK(kit::FileBytes(readme) == "# My project\n");
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);
+  for (int again = 0; again < 2; ++again) CHECK(RunWeft({"blocks", "--markdown", folder.Path("reference")}).status == 0);
+}
+
 TEST_CASE("weft blocks NAME --markdown prints one page", "[cli]") {
   const ProgramResult page = RunWeft({"blocks", "BiasAddGrad", "--markdown"});
   CHECK(page.status == 0);

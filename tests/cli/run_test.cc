@@ -1,4 +1,5 @@
 // weft run in more depth: feeds in every spelling, the state of pages in files, values of Variables after a run, plots.
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -278,6 +279,142 @@ TEST_CASE("Findings come in the order of the page", "[cli]") {
   std::vector<std::string> order;
   for (const Json& finding : report["diagnostics"]) order.push_back(finding["block"]);
   CHECK(order == std::vector<std::string>{"a", "b", "c", "d"});
+}
+
+TEST_CASE("Files that one command writes are different files", "[cli]") {
+  kit::TemporaryFolder place;
+  const std::string page = place.Write("page.json", kCounter), out = place.Path("out.json");
+  const auto refused = [&](std::vector<std::string> arguments, const std::string& why) {
+    arguments.insert(arguments.begin(), {"run", page});
+    const ProgramResult run = RunWeft(arguments);
+    INFO(run.out << run.err);
+    CHECK(run.status == 1);
+    CHECK_THAT(run.err, Contains(why));
+  };
+  const std::string why = Cat("--save-state needs a file of its own, found '", out, "', which is that of --results, too (give another name)");
+  refused({"--save-state", out, "--results", out}, why);
+  refused({"--save-state", out, "--results", place.path().string() + "/./out.json"}, why);
+  refused({"--save-state", out, "--results", out, "--shards", "2"}, why);
+  CHECK_FALSE(fs::exists(out));
+  const std::string state = place.Write("state.json", "");
+  fs::create_symlink("state.json", place.Path("plot.svg"));
+  refused({"--save-state", state, "--plot", "n.ref", "--plot-file", place.Path("plot.svg")}, "which is that of --plot-file, too");
+  CHECK(RunWeft({"run", page, "--save-state", state, "--results", out}).status == 0);
+  const std::string saved = kit::FileBytes(state);
+  refused({"--load-state", state, "--results", state}, "it is the file of --load-state itself");
+  CHECK(kit::FileBytes(state) == saved);
+}
+
+TEST_CASE("--plot draws real numbers of every type, and refuses others", "[cli]") {
+  kit::TemporaryFolder place;
+  const std::string page = place.Write("page.json", R"({"weft": 1, "blocks": [
+      {"id": "c", "block": "Const", "inputs": {"value": {"dtype": "DT_COMPLEX64", "shape": [1], "values": [[3, 4]]}}},
+      {"id": "s", "block": "Const", "inputs": {"value": {"dtype": "DT_STRING", "shape": [], "values": ["abc"]}}},
+      {"id": "u", "block": "Const", "inputs": {"value": {"dtype": "DT_QUINT8", "shape": [2], "values": [7, 9]}}},
+      {"id": "e", "block": "Const", "inputs": {"value": {"dtype": "DT_FLOAT", "shape": [0], "values": []}}},
+      {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["c.output", "s.output", "u.output", "e.output"]}}]})");
+  const auto refused = [&](const char* name, const char* why) {
+    const ProgramResult run = RunWeft({"run", page, "--plot", name});
+    INFO(run.out << run.err);
+    CHECK(run.status == 1);
+    CHECK_THAT(run.err, Contains(why));
+  };
+  refused("c.output", "--plot needs a result of real numbers, found DT_COMPLEX64 in 'c.output' (plot its Real, Imag or ComplexAbs)");
+  refused("c.result_output[0]", "found DT_COMPLEX64 in 'c.result_output[0]'");
+  refused("s.output", "found DT_STRING in 's.output' (--watch prints it after every run)");
+  CHECK_THAT(RunWeft({"run", page, "--shards", "2", "--plot", "c.output"}).err, Contains("found DT_COMPLEX64 in 'c.output'"));
+  CHECK_THAT(RunWeft({"run", page, "--plot", "u.output"}).out, Contains("u.output  first 8, last 8"));
+  CHECK_THAT(RunWeft({"run", page, "--plot", "u.result_output[1]"}).out, Contains("u.result_output[1]  first 9, last 9"));
+  CHECK_THAT(RunWeft({"run", page, "--plot", "e.output"}).out, Contains("e.output  first nan, last nan"));
+}
+
+TEST_CASE("--plot labels numbers that are as far apart as numbers can be", "[cli]") {
+  kit::TemporaryFolder place;
+  const std::string page = place.Write("page.json", R"({"weft": 1, "blocks": [
+      {"id": "n", "block": "Variable", "inputs": {"initvalues": {"dtype": "DT_DOUBLE", "shape": [], "values": [1.5e308]}}},
+      {"id": "turn", "block": "Negate", "inputs": {"x": "n.ref"}},
+      {"id": "set", "block": "Assign", "inputs": {"ref": "n.ref", "value": "turn.y"}},
+      {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["set.output_ref"]}}]})");
+  const ProgramResult run = RunWeft({"run", page, "--steps", "2", "--plot", "turn.y", "--plot-file", place.Path("p.svg")});
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("\n  1.5e+308 ┤") && Contains("\n -1.5e+308 ┤") && Contains("-1.154e+307 ┤"));
+  CHECK_THAT(run.out, !Contains("inf") && !Contains("nan"));
+}
+
+/// The mean of x * n + m, of which kCounter has n; 'input' is a mistyped key.
+constexpr const char* kShardedLine = R"({"weft": 1, "blocks": [
+  {"id": "x", "block": "Placeholder", "attrs": "dtype_ = DT_FLOAT;"},
+  {"id": "n", "block": "Variable", "inputs": {"initvalues": {"dtype": "DT_FLOAT", "shape": [], "values": [0]}}},
+  {"id": "m", "block": "Variable", "inputs": {"initvalues": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}},
+  {"id": "slope", "block": "Multiply", "inputs": {"x": "x.output", "y": "n.ref"}},
+  {"id": "line", "block": "Add", "input": 3, "inputs": {"x": "slope.z", "y": "m.ref"}},
+  {"id": "mean", "block": "Mean", "inputs": {"input": "line.z", "axis": {"dtype": "DT_INT32", "shape": [1], "values": [0]}}},
+  {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["mean.output"]}}]})";
+
+TEST_CASE("--shards takes a part of a state, and tells what is odd in the page", "[cli]") {
+  kit::TemporaryFolder place;
+  const std::string state = place.Path("state"), page = place.Write("line.json", kShardedLine);
+  REQUIRE(RunWeft({"run", place.Write("page.json", kCounter), "--steps", "2", "--save-state", state}).status == 0);
+  std::vector<std::string> arguments = {"run", page, "--shards", "2", "--feed", "x.output={1,2,3,4}", "--load-state", state};
+  const ProgramResult whole = RunWeft(arguments);
+  CHECK(whole.status == 1);
+  CHECK_THAT(whole.err, Contains("has no variable 'm'"));
+  arguments.push_back("--partial");
+  const ProgramResult part = RunWeft(arguments);
+  CHECK(part.status == 0);
+  CHECK(part.out == "mean.output  DT_FLOAT [] 18.5\n");
+  CHECK_THAT(part.err, Contains("/blocks/4/input: warning: line: the key 'input' means nothing here") && !Contains("error:"));
+  arguments.push_back("--json");
+  CHECK(RunWeft(arguments).err.empty());
+}
+
+TEST_CASE("Options that a run would not use are refused", "[cli]") {
+  kit::TemporaryFolder place;
+  const std::string page = place.Write("line.json", kShardedLine);
+  const auto run = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"run", page, "--feed", "x.output={1,2,3,4}"});
+    return RunWeft(options);
+  };
+  for (const std::vector<std::string>& option : std::vector<std::vector<std::string>>{{"--deadline", "5"}, {"--mpi", "none"}}) {
+    const ProgramResult refused = run(option);
+    CHECK(refused.status == 2);
+    CHECK_THAT(refused.err, Contains(Cat(option[0], " needs --shards, or a page with blocks of collectives, found neither")));
+    CHECK(refused.out.empty());
+    CHECK(run({"--shards", "2", option[0], option[1]}).status == 0);
+  }
+  const ProgramResult kept = run({"--shards", "2", "--keep", "all"});
+  CHECK(kept.status == 2);
+  CHECK_THAT(kept.err, Contains("--keep all needs a run without --shards, found --shards 2"));
+  CHECK(run({"--shards", "2", "--keep", "asked"}).status == 0);
+  const std::string alone = place.Write("alone.json", R"({"weft": 1, "blocks": [{"id": "mean", "block": "CollectiveReduceV2",
+      "attrs": "merge_op_ = Add; final_op_ = Div;", "inputs": {"input": {"dtype": "DT_FLOAT", "shape": [2], "values": [1, 2]},
+      "group_size": {"text": "1"}, "group_key": {"text": "1"}, "instance_key": {"text": "1"}}}]})");
+  CHECK(RunWeft({"run", alone, "--deadline", "5"}).status == 0);
+}
+
+/// The replay of an Identity whose recorded result is not that of the Placeholder before it.
+ProgramResult ReplayPassedOn(const char* dtype, const char* given, const char* recorded) {
+  kit::TemporaryFolder place;
+  const auto result = [](const char* value) {
+    return Cat(R"(<pg-set-pin variable="#result_output" shape="[1]" var-type="" value=")", value, R"("/></use>)");
+  };
+  return RunWeft({"replay", place.Write("passed.svg", Cat(R"(<svg xmlns:xlink="http://www.w3.org/1999/xlink">
+      <use id="p" type="tensorflow" xlink:href="#Placeholder">
+      <pg-set-pin variable="#attrs" var-type="string" value="dtype_ = )", dtype, R"(;"/>)", result(given),
+      R"(<use id="i" type="tensorflow" xlink:href="#Identity">)", result(recorded),
+      R"(<pg-link from-id="p" param-from="output" to-id="i" param-to="input"/></svg>)"))});
+}
+
+TEST_CASE("A replay compares integers and strings to the last bit", "[cli]") {
+  for (const auto& [dtype, given, recorded] : {std::array{"DT_INT64", "9007199254740993", "9007199254740992"},
+                                               std::array{"DT_UINT64", "18446744073709551615", "18446744073709551614"},
+                                               std::array{"DT_STRING", "abc", "abd"}}) {
+    const ProgramResult differs = ReplayPassedOn(dtype, given, recorded);
+    INFO(dtype << "\n" << differs.out << differs.err);
+    CHECK(differs.status == 1);
+    CHECK_THAT(differs.out, Contains("differ  i.output  element 0 is ") && Contains(given) && Contains(recorded));
+    CHECK_THAT(ReplayPassedOn(dtype, given, given).out, Contains("1 agree, 0 differ"));
+  }
 }
 
 }  // namespace

@@ -412,5 +412,39 @@ TEST_CASE("what would fail after a sweep is refused before it", "[sweep]") {
   CHECK_FALSE(std::filesystem::exists(place.path() / "g.sweep.jsonl"));
 }
 
+TEST_CASE("a table takes the place of nothing that the sweep needs", "[sweep]") {
+  const SweepPlace place;
+  const std::string axis = R"({"set": "x.value", "values": [1, 2]})", journal = place.Path("j.csv"), state = place.Path("w.csv");
+  std::string grid = place.Grid(axis);
+  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& why) {
+    const ProgramResult run = RunWeft(arguments);
+    INFO(run.out << run.err);
+    CHECK(run.status == 1);
+    CHECK_THAT(run.err, Contains(why));
+  };
+  const std::string why = Cat("--table needs a file of its own, found '", journal, "', which is that of the journal, too");
+  refused({"sweep", grid, "--journal", journal, "--table", journal}, why);
+  CHECK_FALSE(fs::exists(journal));
+  CHECK(RunWeft({"sweep", grid, "--journal", journal}).status == 0);
+  const std::string lines = kit::FileBytes(journal);
+  refused({"sweep", grid, "--journal", journal, "--status", "--table", journal}, why);
+  CHECK(kit::FileBytes(journal) == lines);
+
+  CHECK(RunWeft({"run", place.Path("p.page.json"), "--save-state", state}).status == 0);
+  const std::string saved = kit::FileBytes(state);
+  grid = place.Grid(axis, R"("load_state": "w.csv", )");
+  refused({"sweep", grid, "--table", state}, "it is the state that the grid loads itself");
+  CHECK(kit::FileBytes(state) == saved);
+  CHECK(RunWeft({"sweep", grid, "--table", place.Path("t.csv")}).status == 0);
+
+  CHECK(RunWeft({"sweep", grid, "--points", "0"}).status == 0);
+  const std::string part = place.Path("g.sweep.0.jsonl"), link = place.Path("link.csv"), done = kit::FileBytes(part);
+  fs::create_symlink("g.sweep.0.jsonl", link);
+  for (const char* asked : {"--quiet", "--status", "--collect"}) {
+    refused({"sweep", grid, asked, "--table", link}, "it is the journal of a part itself");
+  }
+  CHECK(kit::FileBytes(part) == done);
+}
+
 }  // namespace
 }  // namespace weft

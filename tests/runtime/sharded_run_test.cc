@@ -126,6 +126,39 @@ TEST_CASE("a snapshot that one rank cannot take changes the state of none", "[ra
   }
 }
 
+TEST_CASE("a part of another page's snapshot is taken by all ranks alike", "[ranks]") {
+  const TempFolder folder;
+  const std::string path = folder.path() / "snapshot.weft";
+  FedRank alone;
+  alone.Steps(3);
+  REQUIRE(alone.run->SaveSnapshot(path).ok());
+  std::vector<std::string> blocks = SummedBlocks();
+  blocks.push_back(Variable("v", Scalar(2)));
+  Job job(blocks, kFourShards);
+  const auto load = [&](bool partial) {
+    job.OnBoth([&](Rank& rank) {
+      Diagnostics problems;
+      RestoreOptions how;
+      how.partial = partial;
+      rank.status = rank.run->LoadSnapshot(path, problems, how);
+    });
+  };
+  load(false);
+  for (const Rank& rank : job.ranks) CHECK(rank.status.code() == Code::kNotFound);
+  load(true);
+  for (const Rank& rank : job.ranks) {
+    CHECK(ToString(rank.status) == ToString(Status()));
+    CHECK(rank.page.Var("w") == alone.page.Var("w"));
+    CHECK(rank.page.Var("v") == Floats{2});
+  }
+  alone.Steps(1);
+  job.OnBoth([](Rank& rank) {
+    FeedBatch(rank, false);
+    rank.Steps(1);
+  });
+  for (const Rank& rank : job.ranks) CHECK(rank.page.Var("w") == alone.page.Var("w"));
+}
+
 TEST_CASE("a rank's copy of a snapshot is in nobody's way", "[ranks]") {
   const TempFolder folder, temporary;
   const std::string path = folder.path() / "snapshot.weft";

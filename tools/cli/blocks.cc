@@ -79,12 +79,23 @@ void ListBlocks(const std::vector<const BlockDef*>& blocks) {
   std::cout << blocks.size() << " blocks; weft blocks NAME tells all of one\n";
 }
 
+/// A README.md that is no index was written by somebody, and stays. (As IndexMarkdown begins.)
+Status CheckIndex(const std::filesystem::path& file) {
+  std::error_code unknown;
+  if (!std::filesystem::exists(file, unknown)) return {};
+  WEFT_ASSIGN_OR_RETURN(const std::string text, ReadFile(file.string()));
+  if (text.empty() || text.starts_with("# Blocks\n")) return {};
+  return InvalidArgument("--markdown needs a folder of its own, found '", file.string(), "', which is no index of blocks")
+      .WithHint("give another folder");
+}
+
 /// A page for each block, and README.md, the index.
 int WriteReference(const Registry& registry, const BlocksOptions& options) {
   const std::filesystem::path folder = options.folder.empty() ? kDefaultFolder : options.folder;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   Status status = error ? PermissionDenied("cannot make the folder ", folder.string(), ": ", error.message()) : Status();
+  if (status.ok()) status = CheckIndex(folder / "README.md");
   size_t pages = 0;
   for (const auto& def : registry.blocks()) {
     if (!status.ok() || (def->internal && !options.internal)) continue;

@@ -110,6 +110,12 @@ struct ConvertOptions {
   bool json = false;
 };
 
+/// Only a page in Weft's format may be written over itself: another one would be gone, and its name be wrong.
+Status CheckPlace(const ConvertOptions& options, const Page& page) {
+  if (options.in == "-" || page.format == Page::Format::kWeft) return {};
+  return CheckIsNot(options.out, options.in, "page");
+}
+
 /// Faults of a page that is readable do not keep it from being converted, but they are not silent either.
 void NoteFaults(const std::string& page, size_t faults) {
   if (faults == 0) return;
@@ -130,6 +136,7 @@ int RunConvert(const ConvertOptions& options) {
     if (loaded.document == nullptr || found.status.phase() == Phase::kLoad) read.Add(found.severity, found.status);
     else others += found.severity == Severity::kError;
   }
+  if (Status status = CheckPlace(options, *loaded.page); !status.ok() && !read.has_errors()) read.Error(std::move(status).WithPage(options.in));
   // (On standard output the page stands alone.)
   Report(read, options.json && (read.has_errors() || options.out != "-"));
   if (read.has_errors()) return kFailed;

@@ -225,6 +225,32 @@ Status CheckIsNot(const std::string& file, const std::string& input, std::string
   return InvalidArgument("cannot write '", file, "': it is the ", what, " itself").WithHint("give another name");
 }
 
+namespace {
+
+/// Whether two names are of one file, or will be.
+Result<bool> AreOne(const NamedFile& one, const NamedFile& other) {
+  WEFT_ASSIGN_OR_RETURN(const std::string target, WritableFile(one.path));
+  WEFT_ASSIGN_OR_RETURN(const std::string beside, WritableFile(other.path));
+  WEFT_ASSIGN_OR_RETURN(const fs::file_type there, TypeAt(target, one.path));
+  std::error_code error;
+  return !IsSpecial(there) && (target == beside || fs::equivalent(target, beside, error));
+}
+
+}  // namespace
+
+Status CheckDistinct(const std::vector<NamedFile>& files) {
+  for (size_t i = 0; i < files.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (files[i].path.empty() || files[j].path.empty()) continue;
+      WEFT_ASSIGN_OR_RETURN(const bool one, AreOne(files[i], files[j]));
+      if (!one) continue;
+      return InvalidArgument(files[i].name, " needs a file of its own, found '", files[i].path, "', which is that of ", files[j].name, ", too")
+          .WithHint("give another name");
+    }
+  }
+  return {};
+}
+
 Status WriteFile(const std::string& path, std::string_view bytes) {
   WEFT_ASSIGN_OR_RETURN(std::string target, WritableFile(path));
   WEFT_ASSIGN_OR_RETURN(const fs::file_type there, TypeAt(target, path));

@@ -55,6 +55,13 @@ Result<std::string> WritableFile(const std::string& path);
 Status CheckReplaceable(const std::string& path);
 /// invalid_argument where the file to be written is `input`, that of the page or grid (`what`) the command is about; neither need be there.
 Status CheckIsNot(const std::string& file, const std::string& input, std::string_view what);
+/// A file that a command writes, and what names it: an option, or "the journal".
+struct NamedFile {
+  std::string_view name;
+  std::string path;  // empty: none
+};
+/// invalid_argument where two of them are the same, though they need not be there yet. Devices and pipes may be.
+Status CheckDistinct(const std::vector<NamedFile>& files);
 /// "1 block", "2 blocks".
 inline std::string Counted(uint64_t count, const char* one) { return Cat(count, " ", one, count == 1 ? "" : "s"); }
 /// All of standard input.

@@ -68,6 +68,11 @@ Result<Tensor> ReadSource(const std::string& source, DType needed, const std::sh
 
 }  // namespace
 
+std::string FeedFile(const std::string& text) {
+  const size_t equals = text.find('=');
+  return equals != std::string::npos && text.substr(equals + 1).starts_with("@") ? text.substr(equals + 2) : "";
+}
+
 Status AddFeed(const Graph& graph, const std::string& text, const std::shared_ptr<MemoryBudget>& budget, SessionSpec& spec, FeedCache* cache) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos) return InvalidArgument("--feed needs ID.port=@FILE.npy or ID.port=VALUE, found '", text, "'");

@@ -18,4 +18,7 @@ using FeedCache = std::map<std::pair<std::string, DType>, Tensor>;
 /// A value of a file counts in the budget.
 Status AddFeed(const Graph& graph, const std::string& text, const std::shared_ptr<MemoryBudget>& budget, SessionSpec& spec, FeedCache* cache = nullptr);
 
+/// The file of a feed ID.port=@FILE; empty where the feed has none.
+std::string FeedFile(const std::string& text);
+
 }  // namespace weft::cli

@@ -84,6 +84,13 @@ int64_t FirstDifference(const Tensor& got, const Tensor& expected, bool text) {
     }
     return -1;
   }
+  // (Doubles would tell the largest integers only from those some way off.)
+  if (IsInteger(got.dtype())) {
+    return Dispatch(got.dtype(), kIntegers, [&]<class T>() -> int64_t {
+      const auto [found, needed] = std::ranges::mismatch(got.values<T>(), expected.values<T>());
+      return found == got.values<T>().end() ? -1 : found - got.values<T>().begin();
+    });
+  }
   const bool rounded = IsFloating(got.dtype()) || IsComplex(got.dtype());
   double scale = 0;
   for (int64_t i = 0; i < expected.count() && rounded; ++i) {
@@ -267,8 +274,8 @@ std::string Replay::Explanation(const Recorded& recorded, const Session& session
   if (CounterMoved(recorded.value.node)) return "it follows a counter that was recorded after its update, or at an older run";
   for (ValueRef input : node.inputs) {
     const Recorded* from = Find(input);
-    bool single_zero = from != nullptr && from->tensor.defined() && from->tensor.count() == 1 && ComplexAt(from->tensor, 0) == 0.0;
-    if (single_zero && IsSource(input.node) && !graph_.node(input.node).constant.defined()) {
+    const bool single = from != nullptr && from->tensor.defined() && from->tensor.count() == 1 && !IsManaged(from->tensor.dtype());
+    if (single && ComplexAt(from->tensor, 0) == 0.0 && IsSource(input.node) && !graph_.node(input.node).constant.defined()) {
       return Cat("its input ", from->name, " holds a single 0, as what the last run did not store does");
     }
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <mutex>
 
 #include "tools/cli/feeds.h"
@@ -55,7 +56,7 @@ Status Recorder::Check(const PageRun& page) const {
       if (!result.ok() && result.status().code() != Code::kFailedPrecondition) return std::move(result).status();
     }
   }
-  return {};
+  return CheckPlotted(page.runners()[0]->session().scope().graph(), command_);
 }
 
 void Recorder::AfterRun(const Session& session, uint64_t run) {
@@ -191,6 +192,10 @@ int RunPage(const RunCommand& command) {
     Report(loaded.diagnostics, command.page.json);
     return kFailed;
   }
+  if (Status status = CheckJobOptions(loaded.scope->graph(), command.shard); !status.ok()) {
+    Report(status, command.page.json);
+    return kWrongUse;
+  }
   auto job = JobOfPage(*loaded.scope, command.shard);
   if (!job.ok()) {
     Report(job.status(), command.page.json);
@@ -234,21 +239,59 @@ Result<std::vector<SessionSpec>> SessionsFor(const Graph& graph, const std::shar
 }
 
 Status CheckFiles(const RunCommand& command) {
-  for (const std::string& file : {command.results, command.plot_file, command.save_state}) {
+  const std::vector<NamedFile> files = {{"--results", command.results}, {"--plot-file", command.plot_file}, {"--save-state", command.save_state}};
+  for (const auto& [option, file] : files) {
     if (file.empty()) continue;
-    WEFT_RETURN_IF_ERROR(file == command.save_state ? CheckReplaceable(file) : WritableFile(file).status());
+    const bool state = option == "--save-state";
+    WEFT_RETURN_IF_ERROR(state ? CheckReplaceable(file) : WritableFile(file).status());
     WEFT_RETURN_IF_ERROR(CheckIsNot(file, command.page.page, "page"));
+    // A state may go back to where it came from.
+    if (!state) WEFT_RETURN_IF_ERROR(CheckIsNot(file, command.load_state, "file of --load-state"));
+    for (const std::string& feed : command.feed) WEFT_RETURN_IF_ERROR(CheckIsNot(file, FeedFile(feed), "file of --feed"));
+  }
+  return CheckDistinct(files);
+}
+
+namespace {
+
+constexpr auto kPlotted = kReals + kQuantized + TypeList<bool>{};
+
+/// The output that a name stands for, also where it names an element of it, as ID.port[i][j] or ID.result_port[i][j].
+Result<ValueRef> PlottedOutput(const Graph& graph, std::string name) {
+  constexpr std::string_view kPrefix = ".result_";
+  Result<ValueRef> value = graph.FindValue(name);
+  for (size_t end = name.rfind('['); !value.ok() && end != std::string::npos; end = name.rfind('[')) {
+    name.resize(end);
+    value = graph.FindValue(name);
+  }
+  const size_t prefix = name.rfind(kPrefix);
+  if (value.ok() || prefix == std::string::npos) return value;
+  return graph.FindValue(name.erase(prefix + 1, kPrefix.size() - 1));
+}
+
+}  // namespace
+
+Status CheckPlotted(const Graph& graph, const RunCommand& command) {
+  for (const std::string& name : command.plot) {
+    const auto value = PlottedOutput(graph, name);
+    if (!value.ok()) continue;
+    const DType type = graph.TypeOf(*value);
+    if (std::ranges::count(kPlotted.dtypes(), type) > 0) continue;
+    return InvalidArgument("--plot needs a result of real numbers, found ", type, " in '", name, "'")
+        .WithHint(IsComplex(type) ? "plot its Real, Imag or ComplexAbs" : "--watch prints it after every run");
   }
   return {};
 }
 
 double NumberOf(const Tensor& tensor) {
-  double sum = 0;
-  int64_t count = tensor.count();
-  Dispatch(tensor.dtype(), kReals + TypeList<bool>{}, [&]<class T>() {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  double sum = kNone;
+  Dispatch(tensor.dtype(), kPlotted, [&]<class T>() {
+    sum = 0;
     for (const T& value : tensor.values<T>()) sum += static_cast<double>(value);
   });
-  return count == 0 ? 0 : sum / static_cast<double>(count);
+  const int64_t count = tensor.count();
+  return count == 0 ? kNone : sum / static_cast<double>(count);
 }
 
 int TerminalWidth() {
@@ -270,7 +313,9 @@ void AddRun(Program& program) {
                                 options, RunPage);
   options->page.AddTo(command, true);
   command.Add("--fetch", options->fetch, "Evaluate this output instead of what the page's sessions ask for").Type("ID.port").Repeated();
-  command.Add("--keep", options->keep, "Keep all results, or only those asked for").OneOf({"all", "asked"}).ShowDefault();
+  options->keep_option = command.Add("--keep", options->keep, "Keep all results, or only those asked for, which --shards does")
+                             .OneOf({"all", "asked"})
+                             .ShowDefault();
   command.Add("--feed", options->feed, "Replace an output: ID.port=@FILE.npy or ID.port=VALUE").Type("FEED").Repeated();
   command.Add("--steps", options->steps, "Runs of each session (default: 1; sessions that loop: until interrupted)").Type("N").CountOfRuns();
   command.Add("--session", options->session, "Only this ClientSession").Type("ID").NotEmpty();

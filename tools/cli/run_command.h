@@ -1,6 +1,7 @@
 // What `weft run` was asked for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct ShardCommand {
   double deadline = 120;
   int64_t every = 0;
   bool resume = false;
+  std::optional<Option> deadline_option, mpi_option;
 };
 
 struct RunCommand {
@@ -26,6 +28,7 @@ struct RunCommand {
   int64_t steps = -1;
   bool quiet = false, logarithmic = false, partial = false;
   ShardCommand shard;
+  std::optional<Option> keep_option;
 
   TrendAxis axis() const { return logarithmic ? TrendAxis::kLogarithmic : TrendAxis::kLinear; }
 };
@@ -34,7 +37,9 @@ struct RunCommand {
 Result<std::vector<SessionSpec>> SessionsFor(const Graph& graph, const std::shared_ptr<MemoryBudget>& budget, const RunCommand& command);
 /// What would fail after a long run, when its files are written, is refused before it.
 Status CheckFiles(const RunCommand& command);
-/// The mean of a tensor's elements, for a plot.
+/// invalid_argument for a result of --plot that has no numbers to draw, by its type. A name that is not found is not looked at.
+Status CheckPlotted(const Graph& graph, const RunCommand& command);
+/// The mean of a tensor's elements, for a plot; of quantized ones, of their integers. NaN where there are none.
 double NumberOf(const Tensor& tensor);
 int TerminalWidth();
 

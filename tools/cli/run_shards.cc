@@ -56,6 +56,7 @@ Status ShardRun::Load() {
   loaded_ = cli::Load(command_.page);
   if (loaded_.diagnostics.has_errors()) return loaded_.diagnostics.FirstError();
   WEFT_ASSIGN_OR_RETURN(std::vector<SessionSpec> specs, SessionsFor(loaded_.scope->graph(), loaded_.scope->budget(), command_));
+  WEFT_RETURN_IF_ERROR(CheckPlotted(loaded_.scope->graph(), command_));
   if (specs.size() != 1) return InvalidArgument("one session can be cut into shards, the page has ", specs.size()).WithHint("choose one: --session ID");
   spec_ = std::move(specs.front());
   return Check();
@@ -75,14 +76,18 @@ Status ShardRun::Check() {
 // What all ranks need alike besides the page and how it is cut.
 std::string ShardRun::Settings() const {
   const ShardCommand& shard = command_.shard;
-  std::string text = Cat(command_.steps, " ", shard.every, " ", shard.resume, " ", command_.load_state.empty(), " ", command_.save_state.empty(), " ",
-                         shard.snapshots.empty(), " ", command_.watch.size(), " ", command_.plot.size());
+  std::string text = Cat(command_.steps, " ", shard.every, " ", shard.resume, " ", command_.load_state.empty(), " ", command_.partial, " ",
+                         command_.save_state.empty(), " ", shard.snapshots.empty(), " ", command_.watch.size(), " ", command_.plot.size());
   for (const std::string& set : command_.page.set) text += Cat("\n", set);
   return text;
 }
 
 Status ShardRun::Open() {
   WEFT_RETURN_IF_ERROR(AgreeOnStatus(*job_.collectives(), CollectiveUser::kControl, Load(), "for the pages of all ranks"));
+  if (job_.rank() == 0 && !command_.page.json) {
+    SortByPage(loaded_.diagnostics, *loaded_.page);
+    cli::Report(loaded_.diagnostics, false);
+  }
   ShardingOptions options;
   options.shards = command_.shard.shards;
   options.sum = command_.shard.reduce == "sum";
@@ -97,7 +102,9 @@ Status ShardRun::Open() {
 // The state that was asked for, or the newest whole snapshot.
 Status ShardRun::Restore() {
   Diagnostics problems;
-  if (!command_.load_state.empty()) WEFT_RETURN_IF_ERROR(run_->LoadSnapshot(command_.load_state, problems));
+  RestoreOptions options;
+  options.partial = command_.partial;
+  if (!command_.load_state.empty()) WEFT_RETURN_IF_ERROR(run_->LoadSnapshot(command_.load_state, problems, options));
   if (!command_.shard.resume) return {};
   WEFT_ASSIGN_OR_RETURN(const std::string path, run_->RestoreNewest(folder_, [&](std::string_view text) { job_.Say(text); }));
   if (!path.empty()) job_.Say(Cat("goes on after step ", run_->steps(), ", from '", path, "'"));
@@ -227,6 +234,12 @@ int ShardRun::Run() {
 }  // namespace
 
 int RunShards(const RunCommand& command) {
+  if (command.keep == "all" && command.keep_option && command.keep_option->given()) {
+    Report(InvalidArgument("--keep all needs a run without --shards, found --shards ", command.shard.shards, ": it keeps what is fetched")
+               .WithHint("leave --keep out, and --fetch ID.port what you need"),
+           command.page.json);
+    return kWrongUse;
+  }
   auto job = ShardJob::Open(command);
   if (!job.ok()) {
     Report(job.status(), command.page.json);
@@ -243,8 +256,10 @@ void AddShardOptions(Command& command, ShardCommand& options) {
   command.Add("--reduce", options.reduce, "How gradients, and what is fetched, of the shards become one").OneOf({"mean", "sum"}).ShowDefault().Needs(shards);
   command.Add("--shard", options.cut, "Cut this output as well, besides placeholders, readers and queues").Type("ID.port").Repeated().Needs(shards);
   command.Add("--whole", options.whole, "Give every shard this output whole").Type("ID.port").Repeated().Needs(shards);
-  command.Add("--deadline", options.deadline, "End the job where ranks wait longer than this for another, in seconds").Type("SECONDS").Between(0.1, 1e6);
-  command.Add("--mpi", options.mpi, "The library of messages: auto (that of the launcher), none, or its file").Type("NAME");
+  options.deadline_option = command.Add("--deadline", options.deadline, "End the job where ranks wait longer than this for another, in seconds")
+                                .Type("SECONDS")
+                                .Between(0.1, 1e6);
+  options.mpi_option = command.Add("--mpi", options.mpi, "The library of messages: auto (that of the launcher), none, or its file").Type("NAME");
   const Option folder = command.Add("--snapshots", options.snapshots, "Keep snapshots in this folder, the last one at the end").Type("FOLDER").Needs(shards);
   command.Add("--every", options.every, "A snapshot after so many steps").Type("N").CountOfRuns().Needs(folder);
   command.AddFlag("--resume", options.resume, "Go on from the newest whole snapshot, where there is one; --steps counts from the beginning").Needs(folder);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cmath>
 #include <iostream>
+#include <utility>
 
 namespace weft::cli {
 namespace {
@@ -30,6 +31,16 @@ std::string Rounded(double number) {
   text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();
   return text;
+}
+
+Status CheckJobOptions(const Graph& graph, const ShardCommand& command) {
+  if (HasCollectives(graph)) return {};
+  for (const auto& [name, option] : {std::pair("--deadline", command.deadline_option), std::pair("--mpi", command.mpi_option)}) {
+    if (!option || !option->given()) continue;
+    return InvalidArgument(name, " needs --shards, or a page with blocks of collectives, found neither: this run waits for no other process")
+        .WithHint(Cat("leave ", name, " out, or cut the batch by --shards S"));
+  }
+  return {};
 }
 
 Result<std::shared_ptr<Job>> JobOfPage(Scope& scope, const ShardCommand& command) {

@@ -53,6 +53,8 @@ class ShardJob {
   const std::shared_ptr<Job> job_;
 };
 
+/// invalid_argument for options of a job, of a run without shards, where the page has no blocks of collectives that would use them.
+Status CheckJobOptions(const Graph& graph, const ShardCommand& command);
 /// For a page with blocks of collectives: they communicate with the other ranks of the launcher's job. Null for others.
 Result<std::shared_ptr<Job>> JobOfPage(Scope& scope, const ShardCommand& command);
 

@@ -154,7 +154,7 @@ Status RunMissing(const SweepCommand& command, const Grid& grid, const SweepId& 
 }
 
 /// What would fail after a long sweep is refused before it.
-int CheckResults(const SweepCommand& command, const Grid& grid) {
+int CheckResults(const SweepCommand& command, const Grid& grid, const std::string& journal, bool part) {
   if (!command.plot.empty()) {
     if (const Status wrong = CheckAxes(grid, {command.plot, command.over, command.by}); !wrong.ok()) {
       Report(wrong, false);
@@ -163,20 +163,29 @@ int CheckResults(const SweepCommand& command, const Grid& grid) {
   }
   for (const std::string& file : {command.table, command.plot_file}) {
     if (file.empty()) continue;
+    // (One of many jobs, each a part, does not look at the journals of all.)
+    const std::vector<std::string> parts = command.from.empty() && !part ? PartJournals(grid) : command.from;
     Status status = WritableFile(file).status();
     if (status.ok()) status = CheckIsNot(file, grid.page, "page");
     if (status.ok()) status = CheckIsNot(file, command.grid, "grid");
+    if (status.ok()) status = CheckIsNot(file, grid.load_state, "state that the grid loads");
+    if (status.ok()) status = CheckIsNot(file, JournalPath(grid, nullptr), "sweep's own journal");
+    for (const std::string& path : parts) {
+      if (status.ok()) status = CheckIsNot(file, path, "journal of a part");
+    }
     if (!status.ok()) return Fail(status);
   }
-  return kOk;
+  const NamedFile lines{"the journal", journal == "-" ? "" : journal};
+  const Status distinct = CheckDistinct({lines, {"--table", command.table}, {"--plot-file", command.plot_file}});
+  return distinct.ok() ? kOk : Fail(distinct);
 }
 
 int RunSweep(const SweepCommand& command, const Grid& grid, const std::vector<PointRange>& ranges, bool part) {
-  if (const int wrong = CheckResults(command, grid); wrong != kOk) return wrong;
-  auto id = FindId(grid);
-  if (!id.ok()) return Fail(id.status());
   const bool output = command.journal == "-";
   const std::string path = !command.journal.empty() ? command.journal : JournalPath(grid, part ? &ranges : nullptr);
+  if (const int wrong = CheckResults(command, grid, path, part); wrong != kOk) return wrong;
+  auto id = FindId(grid);
+  if (!id.ok()) return Fail(id.status());
   if (command.status || command.missing) return TellProgress(command, grid, *id, path, ranges, part);
   if (ranges.empty()) {
     std::cerr << "weft sweep: there are no such points: the grid has " << grid.count() << "\n";

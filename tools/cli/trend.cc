@@ -20,9 +20,14 @@ struct Range {
 
   double On(double value) const { return axis == TrendAxis::kLogarithmic ? std::log10(value) : value; }  // not finite where it has no place
   bool Has(double value) const { return std::isfinite(On(value)); }
-  double Part(double value) const { return high > low ? (On(value) - low) / (high - low) : 0.5; }
+  double Part(double value) const {
+    if (high <= low) return 0.5;
+    // The largest numbers are farther apart than any number is large; halves of the smallest would be 0.
+    const double scale = std::isfinite(high - low) ? 1 : 0.5;
+    return (On(value) * scale - low * scale) / (high * scale - low * scale);
+  }
   double At(double part) const {
-    const double place = low + (high - low) * part;
+    const double place = std::lerp(low, high, part);
     return axis == TrendAxis::kLogarithmic ? std::pow(10, place) : place;
   }
 };

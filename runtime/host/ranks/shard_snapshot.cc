@@ -189,12 +189,13 @@ Result<std::string> ShardSnapshots::TakeFile(const std::string& path) {
   return bytes;
 }
 
-Status ShardSnapshots::ReadAndCheck(const std::string& path, const std::string& bytes, ScopeState& state, Diagnostics& problems) const {
+Status ShardSnapshots::ReadAndCheck(const std::string& path, const std::string& bytes, const RestoreOptions& options, ScopeState& state,
+                                    Diagnostics& problems) const {
   const auto read = [&](const std::filesystem::path& place) -> Status {
     SnapshotReader file;
     WEFT_RETURN_IF_ERROR(file.Open(place, path));  // also where it is a copy of that
     WEFT_RETURN_IF_ERROR(state.Read(file));
-    return state.Check({}, problems);
+    return state.Check(options, problems);
   };
   try {
     if (collectives_.rank() == 0) return read(path);
@@ -206,14 +207,14 @@ Status ShardSnapshots::ReadAndCheck(const std::string& path, const std::string& 
   }
 }
 
-Status ShardSnapshots::Load(const std::string& path, Diagnostics& problems) {
+Status ShardSnapshots::Load(const std::string& path, Diagnostics& problems, const RestoreOptions& options) {
   failed_alone_ = false;
   if (join_.made()) return FailedPrecondition("a snapshot is taken before the first step, and there was one");
   WEFT_ASSIGN_OR_RETURN(const std::string bytes, TakeFile(path));
   ScopeState state(*scope_);
-  WEFT_RETURN_IF_ERROR(Agree(ReadAndCheck(path, bytes, state, problems), "for the snapshot on all ranks"));
+  WEFT_RETURN_IF_ERROR(Agree(ReadAndCheck(path, bytes, options, state, problems), "for the snapshot on all ranks"));
   // From here on the others have another state.
-  Status status = state.Apply({}, problems);
+  Status status = state.Apply(options, problems);
   failed_alone_ = !status.ok();
   return status;
 }

@@ -10,6 +10,7 @@
 #include "runtime/host/ranks/shard_sessions.h"
 #include "runtime/host/ranks/shard_states.h"
 #include "weft/host/snapshot_folder.h"
+#include "weft/state/snapshot.h"
 
 namespace weft {
 
@@ -30,7 +31,7 @@ class ShardSnapshots {
 
   /// As ShardedRun::SaveSnapshot and LoadSnapshot. data_loss, with the rank, where the variables of one are not those of rank 0.
   Status Save(const std::string& path);
-  Status Load(const std::string& path, Diagnostics& problems);
+  Status Load(const std::string& path, Diagnostics& problems, const RestoreOptions& options = {});
   /// As ShardedRun::SaveNewest and RestoreNewest.
   Status SaveNewest(const SnapshotFolder& folder);
   Result<std::string> RestoreNewest(const SnapshotFolder& folder, const std::function<void(std::string_view)>& say);
@@ -43,7 +44,8 @@ class ShardSnapshots {
   Result<SnapshotFolder> OpenToSave(const SnapshotFolder& folder) const;
   Result<std::optional<SnapshotFolder>> OpenToRestore(const SnapshotFolder& folder) const;
   Result<std::string> TakeFile(const std::string& path);
-  Status ReadAndCheck(const std::string& path, const std::string& bytes, ScopeState& state, Diagnostics& problems) const;
+  Status ReadAndCheck(const std::string& path, const std::string& bytes, const RestoreOptions& options, ScopeState& state,
+                      Diagnostics& problems) const;
 
   const std::shared_ptr<Scope> scope_;
   Collectives& collectives_;

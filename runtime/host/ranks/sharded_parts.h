@@ -16,7 +16,7 @@ class ShardedRun::Parts {
   void Close();
   Status Step(bool results);
   Result<ShardedProgress> Progress();
-  Status Load(const std::string& path, Diagnostics& problems);
+  Status Load(const std::string& path, Diagnostics& problems, const RestoreOptions& how);
   Result<std::string> RestoreNewest(const SnapshotFolder& folder, const std::function<void(std::string_view)>& say);
 
   ShardFeeds& feeds() { return feeds_; }

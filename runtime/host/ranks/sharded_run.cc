@@ -279,9 +279,9 @@ Result<ShardedProgress> ShardedRun::Parts::Progress() {
   return progress;
 }
 
-Status ShardedRun::Parts::Load(const std::string& path, Diagnostics& problems) {
+Status ShardedRun::Parts::Load(const std::string& path, Diagnostics& problems, const RestoreOptions& how) {
   all_failed_ = false;
-  const Status status = snapshots_.Load(path, problems);
+  const Status status = snapshots_.Load(path, problems, how);
   all_failed_ = !status.ok() && !snapshots_.failed_alone();
   return status;
 }
@@ -319,7 +319,9 @@ std::pair<uint64_t, uint64_t> ShardedRun::early_buckets() const { return parts_-
 void ShardedRun::Close() { parts_->Close(); }
 void ShardedRun::Cancel() { parts_->sessions().Cancel(); }
 Status ShardedRun::SaveSnapshot(const std::string& path) { return parts_->snapshots().Save(path); }
-Status ShardedRun::LoadSnapshot(const std::string& path, Diagnostics& problems) { return parts_->Load(path, problems); }
+Status ShardedRun::LoadSnapshot(const std::string& path, Diagnostics& problems, const RestoreOptions& options) {
+  return parts_->Load(path, problems, options);
+}
 Status ShardedRun::SaveNewest(const SnapshotFolder& folder) { return parts_->snapshots().SaveNewest(folder); }
 Result<std::string> ShardedRun::RestoreNewest(const SnapshotFolder& folder, const std::function<void(std::string_view)>& say) {
   return parts_->RestoreNewest(folder, say);

@@ -11,6 +11,7 @@
 #include "weft/block/collectives.h"
 #include "weft/exec/session.h"
 #include "weft/host/snapshot_folder.h"
+#include "weft/state/snapshot.h"
 
 namespace weft {
 
@@ -80,7 +81,7 @@ class ShardedRun {
   /// Takes the state of a file that rank 0 can read, on all ranks; before the first step, on any number of ranks. not_found where there is none.
   /// All ranks check it before any changes its state, and fail alike, with the state that they had. What fails after that (all_failed tells),
   /// such as a page that is edited meanwhile, fails on this rank alone: the run is over.
-  Status LoadSnapshot(const std::string& path, Diagnostics& problems);
+  Status LoadSnapshot(const std::string& path, Diagnostics& problems, const RestoreOptions& options = {});
   /// The same as SaveSnapshot to a folder of rank 0, where the snapshot becomes the newest; the folder is then this run's until it saves to
   /// another. failed_precondition where another process has the folder, and where it has snapshots and is not that which the run last saved
   /// to or restored from.
