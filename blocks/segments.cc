@@ -167,7 +167,8 @@ void ReduceSegments(const SegmentKernel& kernel, const UnsortedSegments& segment
 
 int64_t SegmentScale::ScratchBytes() const {
   if (op == SegmentOp::kSum) return 0;
-  return (segments * (inner * static_cast<int64_t>(ElementSize(dtype)) + static_cast<int64_t>(sizeof(int64_t))) + 31) / 16 * 16;
+  // Rows may be of any size where there are none.
+  return (segments * inner * static_cast<int64_t>(ElementSize(dtype)) + segments * static_cast<int64_t>(sizeof(int64_t)) + 31) / 16 * 16;
 }
 
 const void* SegmentScale::Apply(std::span<const int64_t> ids, const void* rows, std::byte* scratch, Workers& workers) const {
