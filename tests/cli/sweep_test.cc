@@ -1,4 +1,5 @@
 // weft sweep: grids and their points, journals, parts, tables and plots. What kills and restarts processes is in tests/sweep.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
@@ -362,6 +363,10 @@ TEST_CASE("parts of a sweep become one journal", "[sweep]") {
   CHECK_THAT(RunWeft({"sweep", grid, "--points", "30-39"}).err, Contains("there are no such points: the grid has 25"));
   for (int i = 0; i < 2; ++i) CHECK_THAT(RunWeft({"sweep", grid, "--collect"}).out, Contains("g.sweep.jsonl: 16 of 25 points done"));
   CHECK(Lines(place.journal()).size() == 17);
+  const std::string table = place.Path("collected.csv");
+  CHECK(RunWeft({"sweep", grid, "--collect", "--table", table}).status == 0);
+  const std::string rows = kit::FileBytes(table);
+  CHECK(std::count(rows.begin(), rows.end(), '\n') == 17);
   CHECK(RunWeft({"sweep", grid, "--missing"}).out == "10-11,13-19\n");
   // A part does not do again what is collected.
   fs::remove(place.Path("g.sweep.0-9.jsonl"));

@@ -215,10 +215,10 @@ int RunSweep(const SweepCommand& command, const Grid& grid, const std::vector<Po
     std::cerr << "weft sweep: interrupted; what is done is in " << (output ? "the output" : path) << ", and the same command continues\n";
     return Interrupt::StatusOf(interrupted);
   }
-  if (command.collect) return kOk;  // points that failed are collected as well as others
-  if (progress.failed() > 0 && !output) TellFailures(grid, *id, path);
+  const bool failed = progress.failed() > 0 && !command.collect;  // points that failed are collected as well as others
+  if (failed && !output) TellFailures(grid, *id, path);
   if (Status shown = output ? Status() : Show(command, grid, *id, path); !shown.ok()) return Fail(shown);
-  return progress.failed() > 0 ? kFailed : kOk;
+  return failed ? kFailed : kOk;
 }
 
 int Sweep(const SweepCommand& command) {
