@@ -1,12 +1,11 @@
 // ImmutableConst: a constant whose elements are the bytes of a file.
 #include <algorithm>
-#include <chrono>
 #include <mutex>
-#include <thread>
 
 #include "blocks/io/file_access.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
+#include "blocks/stoppable_lock.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -25,11 +24,8 @@ class Region : public Resource {
   std::string_view kind() const override { return "memory region"; }
 
   Result<Tensor> Get(const ProduceContext& ctx, DType type, const Shape& sizes, const std::string& name) {
-    std::unique_lock lock(mutex_, std::defer_lock);
-    while (!lock.try_lock()) {  // another session may read the file
-      if (ctx.cancelled()) return kernels::RunStopped();
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    }
+    const auto lock = LockUnlessStopped(mutex_, ctx.workers());  // another session may read the file
+    if (!lock) return kernels::RunStopped();
     if (!tensor_.defined()) {
       WEFT_ASSIGN_OR_RETURN(tensor_, Read(ctx, type, sizes, name));
     }

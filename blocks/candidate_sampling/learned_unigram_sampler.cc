@@ -1,12 +1,11 @@
 // LearnedUnigramCandidateSampler: classes drawn as often as they were true before.
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "blocks/candidate_sampling/candidate_sampler.h"
+#include "blocks/stoppable_lock.h"
 
 namespace weft::blocks {
 namespace {
@@ -121,11 +120,8 @@ Status LearnedUnigrams::Learn(const SamplerRun& run) {
 }
 
 Status LearnedUnigrams::Run(const SamplerPlan& plan, const SamplerRun& run, const std::shared_ptr<MemoryBudget>& budget) {
-  std::unique_lock lock(mutex_, std::defer_lock);
-  while (!lock.try_lock()) {
-    if (run.workers.Stopped()) return kernels::RunStopped();
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
-  }
+  const auto lock = LockUnlessStopped(mutex_, run.workers);
+  if (!lock) return kernels::RunStopped();
   WEFT_RETURN_IF_ERROR(MakeWeights(budget, run.workers));
   WEFT_RETURN_IF_ERROR(Sample(plan, weights_, ReserveFor(plan, *this), run));
   return Learn(run);
