@@ -11,7 +11,7 @@
 namespace weft::blocks {
 namespace {
 
-constexpr size_t kBufferBytes = 256 * 1024;
+constexpr size_t kBufferBytes = kMostSnappyBytes;  // so that a block of Snappy fits
 
 /// Gives out what is in the buffer, and has a subclass fill it.
 class BufferedStream : public ByteStream {

@@ -13,6 +13,9 @@ namespace weft::blocks {
 /// kSnappy: blocks of Snappy, each after its size (4 bytes, the highest first), as TensorFlow writes them.
 enum class Encoding : uint8_t { kPlain, kZlib, kGzip, kSnappy };
 
+/// Bytes of one block of a Snappy file when it is expanded, as TensorFlow writes them.
+inline constexpr size_t kMostSnappyBytes = 256 * 1024;
+
 /// Bytes come from the front. Not thread-safe. All calls are cancelled where the run of `workers`, which may be null, is to end: a short
 /// compressed file may have many blocks without a byte. What was read counts on then.
 class ByteStream {

@@ -101,10 +101,8 @@ class FixedLengthSource final : public PlacedSource {
 Result<ReaderPlan<RecordLayout>> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const Encoding encoded, EncodingOf(ctx, encoding));
   RecordLayout layout{ctx.attr(header_bytes), ctx.attr(record_bytes), ctx.attr(footer_bytes), ctx.attr(hop_bytes), encoded};
-  // A compressed file may be many times as large as it looks: this is what one record can cost.
-  constexpr int64_t kMost = int64_t{1} << 31;
-  if (std::max(layout.record, layout.footer) > kMost) {
-    return ctx.Error(record_bytes, "needs records and footers of at most ", kMost, " bytes");
+  if (std::max(layout.record, layout.footer) > kMostRecordBytes) {
+    return ctx.Error(record_bytes, "needs records and footers of at most ", kMostRecordBytes, " bytes");
   }
   if (layout.hop == 0) layout.hop = layout.record;
   if (layout.hop == 0) return ctx.Error(record_bytes, "needs 1 or more, found 0: the records of a file would never end");

@@ -11,6 +11,9 @@ inline constexpr Out<0> reader_handle{"reader_handle", "DT_RESOURCE", "[], the h
 inline constexpr Attr<std::string> container{"container", "\"\"", "name space of the reader's name"};
 inline constexpr Attr<std::string> shared_name{"shared_name", "\"\"", "blocks of one shared name share the reader; empty means the block's id"};
 
+/// Bytes of a record, and of a footer, of one size: a compressed file may be many times as large as it looks, and this is what one can cost.
+inline constexpr int64_t kMostRecordBytes = int64_t{1} << 31;
+
 /// The kind of a reader, that of its block, and how it is named in the page's scope.
 struct ReaderName {
   std::string block, container, shared_name;

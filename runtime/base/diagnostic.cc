@@ -1,19 +1,20 @@
 #include "weft/base/diagnostic.h"
 
 #include <algorithm>
+#include <array>
 
 namespace weft {
 
 namespace {
 
-constexpr size_t kMostMessage = 4096, kMostText = 1024;  // bytes; a page of long names, each in many findings, takes little memory
+// A page of long names, each in many findings, takes little memory.
+constexpr size_t kMostMessage = Diagnostics::kMostMessage, kMostText = Diagnostics::kMostText;
 
 /// The beginning of a text that is too long, and how much is left out.
 std::string Cut(std::string_view text, size_t most) {
   if (text.size() <= most) return std::string(text);
-  size_t end = most - 32;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return Cat(text.substr(0, end), "... (", text.size() - end, " more bytes)");
+  const std::string_view beginning = BeginningOf(text, most - 32);
+  return Cat(beginning, "... (", text.size() - beginning.size(), " more bytes)");
 }
 
 /// A JSON pointer that is too long, up to the last object or list that fits.
@@ -23,10 +24,22 @@ std::string_view CutPointer(std::string_view pointer) {
   return pointer.substr(0, end == pointer.npos ? 0 : end);
 }
 
-bool IsShort(const Status& status) {
+/// All but the message.
+std::array<std::string_view, 7> TextsOf(const Status& status) {
   const Place& place = status.place();
-  for (const std::string* text : {&status.hint(), &status.needed(), &status.found(), &place.page, &place.pointer, &place.block, &place.port}) {
-    if (text->size() > kMostText) return false;
+  return {status.hint(), status.needed(), status.found(), place.page, place.pointer, place.block, place.port};
+}
+
+int64_t BytesOf(const Status& status) {
+  constexpr size_t kObject = 10 * sizeof(std::string);  // what a failure is besides its texts
+  size_t bytes = kObject + status.message().size();
+  for (const std::string_view text : TextsOf(status)) bytes += text.size();
+  return static_cast<int64_t>(bytes) + (status.cause() == nullptr ? 0 : BytesOf(*status.cause()));
+}
+
+bool IsShort(const Status& status) {
+  for (const std::string_view text : TextsOf(status)) {
+    if (text.size() > kMostText) return false;
   }
   return status.message().size() <= kMostMessage && (status.cause() == nullptr || IsShort(*status.cause()));
 }
@@ -102,6 +115,12 @@ void Diagnostics::SortBy(const std::function<int(const Status&)>& key) {
 
 void Diagnostics::SetPhase(Phase phase) {
   for (Diagnostic& diagnostic : all_) diagnostic.status = std::move(diagnostic.status).WithPhase(phase);
+}
+
+int64_t Diagnostics::bytes() const {
+  int64_t bytes = 0;
+  for (const Diagnostic& diagnostic : all_) bytes += static_cast<int64_t>(sizeof(Diagnostic)) + BytesOf(diagnostic.status);
+  return bytes;
 }
 
 Status Diagnostics::FirstError() const {

@@ -20,7 +20,6 @@ namespace weft {
 namespace {
 
 constexpr std::string_view kUnfinishedBegin = ".weft-", kUnfinishedEnd = ".tmp";
-constexpr int kMostWriters = 100;  // of one name at the same time
 constexpr size_t kSyncBytes = size_t{4} << 20;  // what is written between two looks at how far the disk has come
 
 bool IsLink(int folder, const char* name) {

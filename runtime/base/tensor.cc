@@ -110,11 +110,18 @@ struct OwnedElements {
   MemoryCharge charge;
 };
 
+/// Cut before it is quoted: a long string's text would be several times as large, and is in no budget.
+void AppendShown(std::string& out, std::string_view text) {
+  const std::string_view shown = BeginningOf(text, kMostShownBytes);
+  out += Quote(shown);
+  if (shown.size() < text.size()) out += Cat("... (", text.size() - shown.size(), " more bytes)");
+}
+
 void AppendElement(std::string& out, const Tensor& tensor, int64_t i) {
   Dispatch(tensor.dtype(), kAllTypes, [&]<class T>() {
     const T& value = tensor.values<T>()[i];
     if constexpr (std::is_same_v<T, String>) {
-      out += Quote(value);
+      AppendShown(out, value);
     } else if constexpr (std::is_same_v<T, ResourceHandle>) {
       out += value ? "<handle>" : "<no handle>";
     } else if constexpr (ShortFloat<T>) {
@@ -230,6 +237,7 @@ std::string ElementText(const Tensor& tensor, int64_t index) {
 std::string ToString(const Tensor& tensor, int64_t limit) {
   if (!tensor.defined()) return "nothing";
   std::string out = Cat(tensor.dtype(), " ", tensor.shape(), " ");
+  if (tensor.count() == 0) limit = std::min(limit, kMostShownEmpty);  // however many elements the caller would take
   int64_t next = 0;
   AppendNested(out, tensor, 0, next, limit);
   return out;

@@ -86,6 +86,14 @@ bool IsValidUtf8(std::string_view text) {
   return true;
 }
 
+std::string_view BeginningOf(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  const auto continues = [&](size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+  size_t end = most;
+  while (end > 0 && most - end < 3 && continues(end)) --end;
+  return text.substr(0, continues(end) ? most : end);  // what has more of them is no UTF-8
+}
+
 std::string Quote(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";

@@ -24,6 +24,8 @@ namespace weft::capi {
 
 class RuntimeObject final : public Object {
  public:
+  static constexpr int32_t kMostThreads = 4096;
+
   RuntimeObject(std::shared_ptr<Job> of_process, Registry registry, RuntimeOptions options)
       : job(std::move(of_process)), messages(job->library()), runtime(std::move(registry), options) {}
   const std::shared_ptr<Job> job;  // outlives the pages, which communicate by it; never null

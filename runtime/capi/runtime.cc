@@ -41,9 +41,8 @@ weft_status weft_runtime_open(const weft_runtime_options* options, weft_runtime*
     *runtime = nullptr;
     weft_runtime_options known = WEFT_RUNTIME_OPTIONS_INIT;
     WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_runtime_options"));
-    constexpr int32_t kMostThreads = 4096;
-    if (known.threads < 0 || known.threads > kMostThreads) {
-      return InvalidArgument("needs 0 to ", kMostThreads, " threads, found ", known.threads).WithPort("threads");
+    if (known.threads < 0 || known.threads > RuntimeObject::kMostThreads) {
+      return InvalidArgument("needs 0 to ", RuntimeObject::kMostThreads, " threads, found ", known.threads).WithPort("threads");
     }
     if (known.memory_limit < 0) {
       return InvalidArgument("needs a memory limit of 0 or more bytes, found ", known.memory_limit).WithPort("memory_limit");

@@ -50,7 +50,7 @@ ReadPageResult ReadPageFile(const fs::path& path, const FolderRules& rules) {
 ReadPageResult ReadPageFile(const fs::path& path) { return ReadPageFile(path, FolderRules::OfPage(path.parent_path())); }
 
 Document::Document(std::shared_ptr<Runtime> runtime, DocumentOptions options)
-    : runtime_(std::move(runtime)), options_(std::move(options)), budget_(runtime_->PageBudget()), history_(budget_) {
+    : runtime_(std::move(runtime)), options_(std::move(options)), budget_(runtime_->PageBudget()), found_held_(budget_), history_(budget_) {
   FolderRules rules{options_.folder, options_.read_folders, options_.write_folders, options_.may_use};
   if (!options_.folder.empty()) rules.read.push_back(options_.folder);
   files_ = std::make_shared<FileSandbox>(std::move(rules));
@@ -74,12 +74,16 @@ std::unique_ptr<Document> Document::Open(std::shared_ptr<Runtime> runtime, std::
   return document;
 }
 
-// A page that takes longer than the runtime allows is an empty one, with that fault.
+// A page that takes longer than the runtime allows, or whose findings take more memory, is an empty one, with that fault.
 void Document::Load(FunctionRef<ReadPageResult()> read) {
   ReadPageResult stopped_at;
   try {
     const CallLimit limit(runtime_->CallEnd(), nullptr, budget_);
-    return Connect(read());
+    Connect(read());
+    Status held = found_held_.Hold(found_.bytes());
+    if (held.ok()) return;
+    scope_ = nullptr;
+    stopped_at = Unreadable(std::move(held), options_.name);
   } catch (const CallStopped& stopped) {
     stopped_at = Unreadable(stopped.status(), options_.name);
   }
@@ -125,6 +129,12 @@ Diagnostics Document::diagnostics() const {
   all.SetPhase(Phase::kCompile);
   SortByPage(all, scope_->revision()->graph->page());
   if (!FirstNoMemory(all).ok()) return all;  // no fault of the page: the next call tries again
+  if (Status held = found_held_.Hold(all.bytes()); !held.ok()) {  // it, too
+    Diagnostics unplanned = found_;
+    unplanned.Error(std::move(held).WithPage(options_.name));
+    SortByPage(unplanned, scope_->revision()->graph->page());
+    return unplanned;
+  }
   found_ = std::move(all);
   planned_ = sorted_ = true;
   return found_;
@@ -163,10 +173,12 @@ Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diag
   Diagnostics now, ordered;
   PageEvents::Edit event;
   EditHistory::NewStep step(history_, how);
+  MemoryCharge held(budget_);
   const auto make_ready = [&](const std::vector<Edit>& inverse, const Page& page) -> Status {
     now.SetPhase(Phase::kConnect);  // those of planning say so
     ordered = now;
     SortByPage(ordered, page);
+    if (Status refused = held.Hold(ordered.bytes()); !refused.ok()) return std::move(refused).WithPage(options_.name);
     found.Append(ordered);
     done.inverse = inverse;
     step.Prepare(inverse);
@@ -177,6 +189,7 @@ Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diag
   auto made = scope_->Apply(done.made, now, mode, &done.changes, make_ready);
   if (made.ok() && mode != EditMode::kTry) {
     found_ = std::move(ordered);
+    found_held_ = std::move(held);
     planned_ = sorted_ = true;
     step.Keep();
     tell = events_.Tell(std::move(event));

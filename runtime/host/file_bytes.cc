@@ -11,11 +11,6 @@
 #include "weft/base/system_error.h"
 
 namespace weft {
-namespace {
-
-constexpr int64_t kMaxBytes = int64_t{4} << 30;
-
-}  // namespace
 
 Status OpenError(const std::string& name, int error) {
   const std::string_view reason = std::strerror(error);
@@ -33,10 +28,10 @@ Result<std::string> ReadBytes(const Descriptor& file, const std::string& name, i
   if (S_ISDIR(info.st_mode)) return InvalidArgument("needs a file, found the folder '", name, "'");
   const bool regular = S_ISREG(info.st_mode);
   if (!regular && !(pipes && S_ISFIFO(info.st_mode))) return InvalidArgument("needs a file, found a device or pipe at '", name, "'");
-  int64_t wanted = kMaxBytes + 1;
+  int64_t wanted = kMostFileBytes + 1;
   if (regular) wanted = std::max<int64_t>(0, info.st_size - offset);
   if (size >= 0) wanted = std::min(wanted, size);
-  if (regular && wanted > kMaxBytes) return ResourceExhausted("the file '", name, "' has ", info.st_size, " bytes, more than ", kMaxBytes);
+  if (regular && wanted > kMostFileBytes) return ResourceExhausted("the file '", name, "' has ", info.st_size, " bytes, more than ", kMostFileBytes);
   if (wanted <= 0) return std::string();
   if (offset > 0 && ::lseek(file.number(), offset, SEEK_SET) < 0) return OpenError(name, errno);
   std::string bytes;
@@ -50,7 +45,7 @@ Result<std::string> ReadBytes(const Descriptor& file, const std::string& name, i
     if (got < 0) return DataLoss("the file '", name, "' cannot be read: ", std::strerror(error));
     if (got == 0) break;
   }
-  if (std::cmp_greater(bytes.size(), kMaxBytes)) return ResourceExhausted("the file '", name, "' has more than ", kMaxBytes, " bytes");
+  if (std::cmp_greater(bytes.size(), kMostFileBytes)) return ResourceExhausted("the file '", name, "' has more than ", kMostFileBytes, " bytes");
   return bytes;
 }
 

@@ -19,8 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // as Linux has it
-constexpr int kAttempts = 4;    // to open what another process moves meanwhile
+constexpr int kAttempts = 4;  // to open what another process moves meanwhile
 
 fs::path Absolute(const fs::path& path) {
   std::error_code error;
@@ -84,7 +83,7 @@ RealPlace Follow(const fs::path& path) {
       continue;
     }
     const fs::path target = ReadLink(next);
-    if (target.empty() || ++links > kMostLinks) {
+    if (target.empty() || ++links > FileSandbox::kMostLinks) {
       place.error = target.empty() ? errno : ELOOP;
       return place;
     }

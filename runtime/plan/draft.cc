@@ -1,6 +1,7 @@
 #include "runtime/plan/draft.h"
 
 #include "runtime/base/call_limit.h"
+#include "runtime/plan/open_input.h"
 
 #include <algorithm>
 
@@ -45,6 +46,7 @@ Status Draft::At(Status status, int block, std::string_view port, int item) cons
 
 void Draft::Error(Status status, int block, std::string_view port, int item) {
   nodes[block].broken = true;
+  if (page.complete && IsOpenInput(page.blocks[block], nodes[block].def, port)) ++parts.open_inputs;
   diagnostics.Error(At(std::move(status), block, port, item));
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/base/call_limit.h"
 #include "runtime/page/page_editor.h"
 #include "runtime/plan/id_map.h"
+#include "runtime/plan/open_input.h"
 #include "runtime/plan/port_facts.h"
 #include "runtime/plan/unread_blocks.h"
 #include "runtime/state/host_call.h"
@@ -39,13 +40,16 @@ std::set<std::string> ErrorsOf(const Diagnostics& diagnostics) {
 }
 
 /// Whether the error is of an input that has neither a wire nor a value.
-bool IsOpenInput(const Page& page, const Registry& registry, const Place& place) {
+bool IsOfOpenInput(const Page& page, const Registry& registry, const Place& place) {
   const int index = page.Find(place.block);
-  const BlockDef* def = index < 0 ? nullptr : registry.Find(page.blocks[static_cast<size_t>(index)].type);
-  const int port = def == nullptr ? -1 : def->FindInput(place.port);
-  if (port < 0) return false;
-  const std::vector<PageInput>& inputs = page.blocks[static_cast<size_t>(index)].inputs;
-  return std::ranges::none_of(inputs, [&](const PageInput& input) { return def->FindInput(input.port) == port && (!input.items.empty() || input.faulty); });
+  if (index < 0) return false;
+  const PageBlock& block = page.blocks[static_cast<size_t>(index)];
+  return IsOpenInput(block, registry.Find(block.type), place.port);
+}
+
+/// How many errors there are, also of those that are not kept; `open_inputs`: but for inputs that have nothing.
+size_t CountErrors(const Graph& graph, const Diagnostics& found, bool open_inputs) {
+  return found.errors() - (open_inputs ? std::min(graph.open_inputs(), found.errors()) : 0);
 }
 
 /// The input that an edit gives something, and what it gives: the last item, where it gives a list; null where it gives nothing.
@@ -119,16 +123,18 @@ Result<std::vector<Edit>> ApplyToPage(Page& page, const Registry& registry, std:
   return editor.TakeUndo();
 }
 
-Status FirstNewError(const Diagnostics& before, const Diagnostics& after, const Page& page, const Registry& registry, bool open_inputs) {
+Status FirstNewError(const Graph& old, const Diagnostics& before, const Graph& fresh, const Diagnostics& after, bool open_inputs) {
   const std::set<std::string> known = ErrorsOf(before);
   for (const Diagnostic& diagnostic : after.all()) {
     const Place& place = diagnostic.status.place();
-    if (diagnostic.severity != Severity::kError || (open_inputs && IsOpenInput(page, registry, place))) continue;
+    if (diagnostic.severity != Severity::kError || (open_inputs && IsOfOpenInput(fresh.page(), fresh.registry(), place))) continue;
     if (!known.contains(Cat(place.block, ".", place.port, ": ", diagnostic.status.message()))) return diagnostic.status;
   }
   // Of a page with very many errors not all are kept.
-  if (!open_inputs && after.errors() > before.errors() && after.errors() > Diagnostics::kLimit) {
-    return InvalidArgument("the page would have ", after.errors(), " errors; before the edit it has ", before.errors()).WithPage(page.name);
+  const size_t errors = CountErrors(fresh, after, open_inputs), had = CountErrors(old, before, open_inputs);
+  if (errors > had && after.errors() > Diagnostics::kLimit) {
+    const char* which = open_inputs ? "errors besides inputs without a wire" : "errors";
+    return InvalidArgument("the page would have ", errors, " ", which, "; before the edit it has ", had).WithPage(fresh.page().name);
   }
   return {};
 }
@@ -136,7 +142,7 @@ Status FirstNewError(const Diagnostics& before, const Diagnostics& after, const 
 Status ToldOfEdits(const Graph& graph, std::span<const Edit> edits, Status fault) {
   const int block = fault.place().block.empty() ? -1 : graph.IndexOf(fault.place().block);
   const BlockDef* def = block < 0 ? nullptr : graph.node(block).def;
-  if (def == nullptr || IsOpenInput(graph.page(), graph.registry(), fault.place())) return fault;
+  if (def == nullptr || IsOfOpenInput(graph.page(), graph.registry(), fault.place())) return fault;
   const int told = def->FindInput(fault.place().port);
   const Wire* to = nullptr;
   const InputItem* item = nullptr;

@@ -8,7 +8,7 @@ namespace weft {
 
 Status Revision::Hold(const std::shared_ptr<MemoryBudget>& budget) {
   WEFT_ASSIGN_OR_RETURN(held, CallLimit::Keep(graph->bytes(), budget));
-  return {};
+  return held.Hold(held.bytes() + found.bytes());
 }
 
 std::optional<Plan> Revision::TakePlan(const PlanRequest& request) {

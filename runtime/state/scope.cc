@@ -41,14 +41,18 @@ std::shared_ptr<Scope> Scope::Open(Runtime& runtime, std::shared_ptr<const Page>
   std::shared_ptr<Scope> scope(new Scope(runtime, std::move(options)));
   const Planning planning(*scope);
   auto revision = std::make_shared<Revision>();
-  revision->graph = Graph::Build(std::move(page), runtime.registry(), name, revision->found);
+  Diagnostics found;
+  revision->graph = Graph::Build(std::move(page), runtime.registry(), name, found);
+  revision->found = found;
+  weft::page::AddNotedFaults(revision->graph->page(), name, revision->found);
   if (Status held = revision->Hold(scope->budget()); !held.ok()) {
     diagnostics.Error(std::move(held).WithPage(name));
     revision = std::make_shared<Revision>();
-    revision->graph = Graph::Build(std::make_shared<Page>(), runtime.registry(), name, revision->found);
+    found = Diagnostics();
+    revision->graph = Graph::Build(std::make_shared<Page>(), runtime.registry(), name, found);
+    revision->found = found;
   }
-  diagnostics.Append(revision->found);  // the reader has told of the inputs that it could not read
-  weft::page::AddNotedFaults(revision->graph->page(), name, revision->found);
+  diagnostics.Append(std::move(found));  // the reader has told of the inputs that it could not read
   revision->variables.resize(revision->graph->variables().size());
   for (auto& cell : revision->variables) cell = std::make_shared<VariableCell>();
   scope->parts_->history.Begin(std::move(revision));
@@ -83,9 +87,9 @@ Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics&
   std::shared_ptr<const Graph> graph = Graph::Build(page, runtime_.registry(), old->graph->name(), found, old->graph.get());
   weft::page::AddNotedFaults(*page, old->graph->name(), found);
   std::shared_ptr<Revision> fresh = NextRevision(*old, std::move(graph), variables());
-  if (Status held = fresh->Hold(budget()); !held.ok()) return std::move(held).WithPage(old->graph->name());
   found.SetPhase(Phase::kConnect);
   fresh->found = found;
+  if (Status held = fresh->Hold(budget()); !held.ok()) return std::move(held).WithPage(old->graph->name());
   CheckRevision(*this, *fresh, found, mode != EditMode::kTry);
   // A page has no fault because the machine lacks memory, and keeps none: the edit is refused.
   WEFT_RETURN_IF_ERROR(FirstNoMemory(found));
@@ -93,7 +97,7 @@ Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics&
   if (mode != EditMode::kApply) {
     Diagnostics before = old->found;
     CheckRevision(*this, *old, before, false);
-    fault = FirstNewError(before, found, *page, runtime_.registry(), mode == EditMode::kOpenInputs);
+    fault = FirstNewError(*old->graph, before, *fresh->graph, found, mode == EditMode::kOpenInputs);
     fault = ToldOfEdits(*fresh->graph, made, std::move(fault));
   }
   diagnostics.Append(std::move(found));

@@ -66,6 +66,34 @@ TEST_CASE("C: a view says what it shows", "[capi]") {
   CHECK(weft_view_text(view, -1, text.out(), nullptr) == WEFT_INVALID_ARGUMENT);
 }
 
+TEST_CASE("C: the text of a value is short where the value has little to say, or a very long string", "[capi]") {
+  OwnedRuntime runtime = OpenRuntime();
+  OwnedPage page = LoadPage(
+      runtime, {Block("rows", "Const", {{"value", test::Literal("DT_FLOAT", {int64_t{1} << 62, 0}, {})}}),
+                Block("text", "Const", {{"value", Cat(R"({"dtype": "DT_STRING", "shape": [], "values": [")", std::string(1 << 20, 'x'), "\"]}")}}),
+                Block("run", "ClientSession", {{"fetch_outputs", "[\"rows.output\", \"text.output\"]"}})});
+  OwnedSession session = OpenSession(page);
+  Problems problems;
+  C_OK(problems, weft_session_run(session, nullptr, problems.out()));
+  const auto text_of = [&](const char* name) {
+    OwnedView view = ViewOf(session, name);
+    OwnedStrings text;
+    C_OK(problems, weft_view_text(view, 1'000'000'000, text.out(), problems.out()));
+    const char* words = nullptr;
+    size_t size = 0;
+    REQUIRE(weft_strings_get(text, 0, &words, &size) == WEFT_OK);
+    return std::string(words, size);
+  };
+  const std::string rows = text_of("rows.output"), text = text_of("text.output");
+  CHECK(rows.size() < 10'000);
+  CHECK(rows.starts_with("DT_FLOAT [4611686018427387904,0] {{},{},"));
+  CHECK(rows.ends_with(",...}"));
+  CHECK(text == Cat("DT_STRING [] \"", std::string(4096, 'x'), "\"... (", (1 << 20) - 4096, " more bytes)"));
+  weft_bytes whole{};  // which is there, too
+  REQUIRE(weft_view_string(ViewOf(session, "text.output"), 0, &whole) == WEFT_OK);
+  CHECK(whole.size == 1 << 20);
+}
+
 TEST_CASE("C: names that give no value say why", "[capi]") {
   LineHost line;
   CHECK(line.View("z.z") == WEFT_FAILED_PRECONDITION);

@@ -278,7 +278,8 @@ TEST_CASE("Findings come in the order of the page", "[cli]") {
   Json report = Json::parse(RunWeft({"check", page, "--json"}).out);
   std::vector<std::string> order;
   for (const Json& finding : report["diagnostics"]) order.push_back(finding["block"]);
-  CHECK(order == std::vector<std::string>{"a", "b", "c", "d"});
+  REQUIRE(order == std::vector<std::string>{"a", "b", "c", "d"});
+  CHECK(report["diagnostics"][3]["hint"] == "did you mean 'Const'?");
 }
 
 TEST_CASE("Files that one command writes are different files", "[cli]") {

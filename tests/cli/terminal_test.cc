@@ -104,6 +104,53 @@ TEST_CASE("The message of a failed assertion has a limit", "[cli][terminal]") {
   CHECK(std::stoll(run.err.substr(digits, more - digits)) < 1'100'000);
 }
 
+TEST_CASE("A value of 2^62 rows without elements is shown, written and drawn in few bytes", "[cli][terminal]") {
+  ShellPlace place;
+  const std::string page = place.Write("page.json", R"({"weft": 1, "page": "p", "blocks": [
+      {"id": "c", "block": "Const", "inputs": {"value": {"dtype": "DT_FLOAT", "shape": [4611686018427387904, 0], "values": []}}},
+      {"id": "s", "block": "ClientSession", "inputs": {"fetch_outputs": ["c.output"]}}]})");
+  const std::string json = place.Path("out.json"), npz = place.Path("out.npz");
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"run", page}, {"run", page, "--json"}, {"run", page, "--watch", "c.output"}, {"run", page, "--results", json},
+           {"run", page, "--results", npz}, {"check", page}, {"plan", page}, {"show", page, "-o", "-"}}) {
+    ProgramResult run = RunWeft(arguments);
+    INFO(arguments[0] << " " << arguments.back() << "\n" << run.out.substr(0, 1000) << run.err.substr(0, 1000));
+    CHECK(run.status == 0);
+    CHECK(run.seconds < (kit::kSanitized ? 60 : 2));
+    CHECK(run.out.size() + run.err.size() < 10'000);
+  }
+  CHECK_THAT(RunWeft({"run", page}).out, Contains("c.output  DT_FLOAT [4611686018427387904,0] {{},{},") && Contains(",...}"));
+  const Json shown = Json::parse(RunWeft({"run", page, "--json"}).out, nullptr, false);
+  REQUIRE(shown.is_object());
+  CHECK(shown["c.output"]["shape"] == Json::parse("[4611686018427387904, 0]"));
+  for (const std::string& file : {json, npz}) CHECK(fs::file_size(file) < 10'000);
+}
+
+TEST_CASE("A long string is shown as its beginning, and written whole", "[cli][terminal]") {
+  ShellPlace place;
+  std::string blocks = Cat(R"({"id": "a0", "block": "Const", "inputs": {"value": {"dtype": "DT_STRING", "shape": [], "values": [")",
+                           std::string(1024, 'x'), "\"]}}}");
+  for (int i = 1; i <= 10; ++i) {
+    const std::string before = Cat("a", i - 1, i == 1 ? ".output" : ".z");
+    blocks += Cat(",\n{\"id\": \"a", i, R"(", "block": "Add", "inputs": {"x": ")", before, R"(", "y": ")", before, "\"}}");
+  }
+  const std::string page = place.Write("page.json", Cat(R"({"weft": 1, "blocks": [)", blocks, R"(,
+      {"id": "s", "block": "ClientSession", "inputs": {"fetch_outputs": ["a10.z"]}}]})"));
+  const size_t whole = 1 << 20;
+  const std::string beginning = Cat("\"", std::string(4096, 'x'), "\"... (", whole - 4096, " more bytes)");
+  const ProgramResult watched = RunWeft({"run", page, "--watch", "a10.z"});
+  CHECK_THAT(watched.out, Contains(Cat("1  a10.z  DT_STRING [] ", beginning)) && Contains(Cat("\na10.z  DT_STRING [] ", beginning)));
+  CHECK(watched.out.size() < 10'000);
+  const Json values = Json::parse(RunWeft({"run", page, "--json"}).out, nullptr, false);
+  REQUIRE(values.is_object());
+  CHECK(values["a10.z"]["values"][0].get<std::string>().size() == whole);
+  const std::string json = place.Path("out.json"), npz = place.Path("out.npz");
+  for (const std::string& file : {json, npz}) {
+    CHECK(RunWeft({"run", page, "--quiet", "--results", file}).status == 0);
+    CHECK(kit::FileBytes(file).size() >= (file == json ? whole : 1));
+  }
+}
+
 TEST_CASE("A file that becomes larger than a limit is an error", "[cli][terminal]") {
   ShellPlace place;
   place.Write("page.json", R"({"weft": 1, "blocks": [

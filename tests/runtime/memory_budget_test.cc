@@ -346,6 +346,59 @@ TEST_CASE("A page whose text and graph need more than the limit is refused, and 
   CHECK(runtime->budget()->used() > kMiB);
 }
 
+/// A page of one block that has more unknown inputs than findings are kept.
+std::string WithUnknownInputs(const std::string& id) {
+  std::vector<std::pair<std::string, std::string>> inputs;
+  for (size_t i = 0; i < Diagnostics::kLimit + 100; ++i) inputs.emplace_back(Cat("none", i), "b.c");
+  return PageOf({Block(id, "Add", inputs)});
+}
+
+TEST_CASE("What is found of a page counts, and a page that it makes too large is refused", "[memory]") {
+  const std::string text = WithUnknownInputs(std::string(1000, 'i'));
+  int64_t used = 0;
+  {
+    const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 64 * kMiB});
+    const auto document = Document::Open(runtime, text);
+    const Diagnostics found = document->diagnostics();
+    used = runtime->budget()->used();
+    CHECK(found.all().size() == Diagnostics::kLimit);
+    CHECK(found.bytes() > kMiB);
+    CHECK(used > 2 * found.bytes());  // those of the page as it is, and those of connecting alone
+  }
+  const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = used / 2});
+  {
+    const auto document = Document::Open(runtime, text);
+    const Diagnostics found = document->diagnostics();
+    const auto refused = std::ranges::find(found.all(), Code::kResourceExhausted, [](const Diagnostic& one) { return one.status.code(); });
+    REQUIRE(refused != found.all().end());
+    CHECK_THAT(refused->status.message(), Contains("needs ") && Contains(Cat("limit of ", used / 2)));
+    CHECK(runtime->budget()->used() <= used / 2);
+    CHECK(document->scope()->graph().page().blocks.empty());
+  }
+  CHECK(runtime->budget()->used() == 0);
+}
+
+TEST_CASE("An edit after which more is found than the limit has room for leaves the page as it was", "[memory]") {
+  const auto open = [](int64_t limit) {
+    return Document::Open(std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = limit}), WithUnknownInputs("a"));
+  };
+  const auto large = open(64 * kMiB);
+  const auto document = open(large->runtime().budget()->used() + 2 * kMiB);
+  const std::string before = document->Write();
+  const int64_t used = document->runtime().budget()->used();
+  const auto rename = [](Document& page, size_t bytes) {
+    Diagnostics found;
+    return page.Apply(Cat(R"({"op": "rename", "block": "a", "to": ")", std::string(bytes, 'i'), "\"}"), EditMode::kApply, found).status();
+  };
+  const Status status = rename(*document, 1000);
+  INFO(ToString(status));
+  CHECK(status.code() == Code::kResourceExhausted);
+  CHECK(document->Write() == before);
+  CHECK(document->runtime().budget()->used() == used);
+  CHECK(rename(*document, 2).ok());
+  CHECK(rename(*large, 1000).ok());
+}
+
 TEST_CASE("A long list of outputs counts as what a plan has of each", "[memory]") {
   constexpr int64_t kOutputs = 1'000'000, kLeast = 2 * kOutputs * static_cast<int64_t>(sizeof(Shape) + sizeof(PartialShape));
   const std::string text = PageOf({Block("z", "Fill", {{"dims", Ints({kOutputs})}, {"value", Scalar(0)}}),

@@ -37,6 +37,8 @@ class Store {
 /// The items of a tree of pages.
 class Tree {
  public:
+  static constexpr size_t kMostLevels = 32;  // as LMDB's
+
   explicit Tree(Store& store) : store_(store) {}
   Status Begin(uint64_t root);
   void Begin(Page page) { levels_.push_back({std::move(page), 0}); }
@@ -46,7 +48,6 @@ class Tree {
   Item item() const { return levels_.back().page.item(levels_.back().next - 1); }
 
  private:
-  static constexpr size_t kMostLevels = 32;  // as LMDB's
   struct Level {
     Page page;
     int next;

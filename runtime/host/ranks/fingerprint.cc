@@ -20,8 +20,11 @@ Fingerprint FingerprintOfFeeds(const Graph& graph, const SessionSpec& spec) {
   uint64_t feeds = 0;
   for (const SessionSpec::Feed& feed : spec.feeds) {
     feeds = HashBytes(Cat(graph.ValueName(feed.value), " ", feed.tensor.dtype(), " ", feed.tensor.shape()), feeds);
-    if (feed.tensor.dtype() == DType::kString) feeds = HashBytes(ToString(feed.tensor, feed.tensor.count()), feeds);
-    else feeds = HashBytes({static_cast<const char*>(feed.tensor.data()), static_cast<size_t>(feed.tensor.bytes())}, feeds);
+    if (feed.tensor.dtype() == DType::kString) {
+      for (const std::string_view text : feed.tensor.values<String>()) feeds = HashBytes(text, HashBytes(Cat(text.size(), " "), feeds));
+    } else {
+      feeds = HashBytes({static_cast<const char*>(feed.tensor.data()), static_cast<size_t>(feed.tensor.bytes())}, feeds);
+    }
   }
   return {"feed", feeds};
 }

@@ -1,6 +1,7 @@
 // Diagnostics: the findings of a reader or checker about a document, each with its place. All are collected, not only the first.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,8 @@ std::string ToString(const Diagnostic& diagnostic);
 class Diagnostics {
  public:
   static constexpr size_t kLimit = 1000;
+  static constexpr size_t kMostMessage = 4096;  // bytes of a message; what is longer is cut, and says how much is left out
+  static constexpr size_t kMostText = 1024;     // bytes of each other text of a finding
 
   void Add(Severity severity, Status status);
   void Error(Status status) { Add(Severity::kError, std::move(status)); }
@@ -42,6 +45,8 @@ class Diagnostics {
   bool has_errors() const { return errors_ > 0; }
   size_t errors() const { return errors_; }
   size_t warnings() const { return warnings_; }
+  /// About how many bytes of memory the findings kept hold.
+  int64_t bytes() const;
   /// The first error kept, or ok.
   Status FirstError() const;
 

@@ -56,6 +56,8 @@ std::string UnfinishedName(std::string_view name, std::string_view purpose);
 /// Functions give 0 or an errno. Used by one thread.
 class NewFile {
  public:
+  static constexpr int kMostWriters = 100;  // of one name at the same time
+
   NewFile() = default;
   NewFile(NewFile&& other) noexcept;
   NewFile& operator=(NewFile&&) = delete;

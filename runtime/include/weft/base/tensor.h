@@ -91,9 +91,13 @@ class Tensor {
 /// Copies `count` elements between constructed elements that do not overlap: by assignment for managed types, else as bytes.
 void CopyElements(DType dtype, const void* from, void* to, int64_t count);
 
-/// One element as text: the shortest number that reads back as the same value, true/false, "quoted" (see Quote), 1+2j.
+constexpr size_t kMostShownBytes = 4096;   // of a string element in ElementText and ToString
+constexpr int64_t kMostShownEmpty = 1000;  // lists without elements in ToString
+
+/// One element as text: the shortest number that reads back as the same value, true/false, "quoted" (see Quote), 1+2j. Of a longer string
+/// than kMostShownBytes the beginning: "quoted"... (17 more bytes).
 std::string ElementText(const Tensor& tensor, int64_t index);
-/// "DT_FLOAT [2,2] {{1,2},{3,4}}", with "..." after `limit` elements.
+/// "DT_FLOAT [2,2] {{1,2},{3,4}}", with "..." after `limit` elements. For people: not all that a value has.
 std::string ToString(const Tensor& tensor, int64_t limit = 16);
 
 /// Whether types, shapes and the bits of all elements are equal (a NaN equals itself, 0 is not -0). Handles: whether they refer to the same

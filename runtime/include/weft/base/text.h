@@ -68,6 +68,9 @@ std::string DidYouMean(std::string_view word, const Range& candidates) {
 /// Whether the bytes are well-formed UTF-8 (no surrogates, no overlong forms).
 bool IsValidUtf8(std::string_view text);
 
+/// The first `most` bytes of a text, or up to three fewer, so that no UTF-8 sequence is cut.
+std::string_view BeginningOf(std::string_view text, size_t most);
+
 /// The text in double quotes, on one line: quotes, backslashes and control characters are escaped as in JSON; other bytes stay as they are,
 /// also where they are not UTF-8.
 std::string Quote(std::string_view text);

@@ -53,7 +53,8 @@ WEFT_API weft_status weft_session_views(weft_session* session, const char* const
 
 /**
  * The names of all values that the session keeps, in the order of its plan: of the last one that could be made, where the page has faults.
- * Errors: WEFT_FAILED_PRECONDITION where there is none. Owner: the caller, of `names`. Threads: any.
+ * Errors: WEFT_FAILED_PRECONDITION where there is none, as after a run that failed since the page cannot take the shape of a feed. Owner: the
+ * caller, of `names`. Threads: any.
  */
 WEFT_API weft_status weft_session_results(weft_session* session, weft_strings** names, weft_diagnostics** problems);
 
@@ -70,7 +71,8 @@ WEFT_API weft_status weft_view_get_info(const weft_view* view, weft_view_info* i
 WEFT_API weft_status weft_view_string(const weft_view* view, int64_t index, weft_bytes* bytes);
 
 /**
- * The value as a person would write it, cut after `limit` elements: "DT_FLOAT [2,2] {{1,2},{3,4}}".
+ * The value as a person would write it, cut after `limit` elements: "DT_FLOAT [2,2] {{1,2},{3,4}}". Of a string it has the first 4,096 bytes
+ * and how many more there are (weft_view_string has all); of lists without elements the first 1,000.
  * Errors: WEFT_INVALID_ARGUMENT for a negative limit. Owner: the caller, of `text` (one text). Threads: any.
  */
 WEFT_API weft_status weft_view_text(const weft_view* view, int64_t limit, weft_strings** text, weft_diagnostics** problems);

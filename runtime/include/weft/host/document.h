@@ -94,10 +94,11 @@ class Document {
   ReadOptions read_;
   std::shared_ptr<Scope> scope_;
 
-  mutable std::mutex edit_mutex_;  // of what follows; held while the page is edited
-  mutable Diagnostics found_;      // of the page as it is now
-  mutable bool planned_ = false;   // also what planning finds
-  mutable bool sorted_ = false;    // in the order of the page; it takes time where there are many
+  mutable std::mutex edit_mutex_;    // of what follows; held while the page is edited
+  mutable Diagnostics found_;        // of the page as it is now
+  mutable MemoryCharge found_held_;  // of found_
+  mutable bool planned_ = false;     // also what planning finds
+  mutable bool sorted_ = false;      // in the order of the page; it takes time where there are many
   EditHistory history_;
   PageEvents events_;
 };

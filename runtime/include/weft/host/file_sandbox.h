@@ -39,6 +39,8 @@ struct FolderRules {
 /// is the option that would allow it, in the words of the page and its host: where a link leads is not told. Any thread may call them.
 class FileSandbox final : public Files {
  public:
+  static constexpr int kMostLinks = 40;  // on the way to one file, as Linux has it
+
   explicit FileSandbox(FolderRules rules);
 
   /// The real place, which has no links; it need not exist. A path says nothing of what is put there afterwards: it is to be opened by

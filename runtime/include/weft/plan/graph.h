@@ -181,6 +181,8 @@ class Graph {
   int HomeFrame(int node) const;
   /// The page's ClientSession blocks, in page order.
   const std::vector<SessionSpec>& sessions() const { return parts_.sessions; }
+  /// Of the errors that were found when it was built, those of inputs that have neither a wire nor a value; also of those not kept.
+  size_t open_inputs() const { return parts_.open_inputs; }
   /// Fetches of every output that nobody reads, for pages without a session. Broken blocks are among those to run, so that a plan finds
   /// the faults of what they read.
   SessionSpec DefaultSession() const;
@@ -221,6 +223,7 @@ class Graph {
     /// What Graph::ReferenceRoot says of the outputs of blocks whose own input is not a root: chains of updates may be long.
     std::unordered_map<uint64_t, ValueRef> reference_roots;
     int64_t page_bytes = 0;
+    size_t open_inputs = 0;
 
     static constexpr int64_t kReferenceBytes = sizeof(uint64_t) + sizeof(ValueRef) + 3 * sizeof(void*);  // of each of those, about
     static uint64_t KeyOf(ValueRef value) { return static_cast<uint64_t>(value.node) << 32 | static_cast<uint32_t>(value.output); }

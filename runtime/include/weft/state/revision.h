@@ -33,10 +33,10 @@ struct Revision {
   std::vector<std::shared_ptr<VariableCell>> variables;  // by Graph::variables()
   uint64_t number = 0;   // of edits before it
   Diagnostics found;     // what was wrong when its graph was made
-  MemoryCharge held;     // of the page and the graph
+  MemoryCharge held;     // of the page, the graph and what was found
   bool started = false;  // its variables have their initial values; read and written with the scope's VariableAccess
 
-  /// Counts the page and the graph in a budget: resource_exhausted where it refuses.
+  /// Counts the page, the graph and `found` in a budget: resource_exhausted where it refuses.
   Status Hold(const std::shared_ptr<MemoryBudget>& budget);
   /// A plan that was made when the page was checked, for the first session that asks for the same. From any thread.
   std::optional<Plan> TakePlan(const PlanRequest& request);
