@@ -81,11 +81,14 @@ void BlockConnector::ConnectFromPage(int block) {
   }
   SetInputs(node);
   AssumeFeedbackTypes(draft_, node);
-  if (Status status = InferTypes(draft_, node); !status.ok()) {
-    std::string port = status.place().port;
-    status = WithPortFacts(draft_.graph, node, std::move(status), [](uint32_t) { return static_cast<const Shape*>(nullptr); });
-    draft_.Error(std::move(status), block, port);
-  }
+  std::vector<Status> more;
+  const auto report = [&](Status fault) {
+    const std::string port = fault.place().port;
+    fault = WithPortFacts(draft_.graph, draft_.nodes[block], std::move(fault), [](uint32_t) { return static_cast<const Shape*>(nullptr); });
+    draft_.Error(std::move(fault), block, port);
+  };
+  if (Status status = InferTypes(draft_, node, &more); !status.ok()) report(std::move(status));
+  for (Status& fault : more) report(std::move(fault));
 }
 
 // Fills in written_, and of an operation values_; false where an input is at fault.
@@ -158,9 +161,9 @@ bool BlockConnector::CheckNothingMissing(int block) {
 void BlockConnector::CheckTypesInPart(int block) {
   std::optional<BlockInPart> part = ReadInPart(draft_.graph, block, draft_.types_in_part);
   if (!part) return;
-  if (Status status = part->InferTypes(); !status.ok()) {
-    const std::string port = status.place().port;
-    return draft_.Error(std::move(status), block, port);
+  for (Status& fault : part->InferTypes()) {
+    const std::string port = fault.place().port;
+    draft_.Error(std::move(fault), block, port);
   }
   if (part->knows_outputs()) draft_.types_in_part.Note(block, {part->node.def, part->node.output_types, part->node.out_first});
 }

@@ -38,7 +38,8 @@ std::optional<DType> TypeOfLiteral(const Node& node, const PortSpec& spec, const
 // types.cc
 
 /// Infers the types of a node's outputs from its attributes and the types of its inputs, and the attributes that follow from those.
-Status InferTypes(Draft& draft, Node& node);
+/// Gives the first fault; `more`, where there is one, gets the others, which do not depend on it.
+Status InferTypes(Draft& draft, Node& node, std::vector<Status>* more = nullptr);
 /// All that type inference looks at of a value: its type, and whether it is a value, a reference or a handle.
 uint16_t TypeKey(const Graph& graph, ValueRef value);
 

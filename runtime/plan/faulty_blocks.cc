@@ -114,7 +114,7 @@ void CheckFaultyBlocks(const std::vector<int>& blocks, const StepPlanner::Contex
     if (!plain || !node.def->plan) continue;
     std::optional<BlockInPart> part = ReadInPart(context.graph, block, unknown);
     KnownInputs known;
-    if (!part || !part->InferTypes().ok() || !part->knows_outputs() || !ReadInputs(*part, context, known)) continue;
+    if (!part || !part->InferTypes().empty() || !part->knows_outputs() || !ReadInputs(*part, context, known)) continue;
     const auto type = [&](uint32_t v) { return part->inputs[v].type; };
     for (ShapeRefusal& one : CommonFaults(*part, known.infos)) {
       Status fault = WithPortFacts(part->node, std::move(one.fault), type, [&](uint32_t v) { return known.infos[v].shape; }, one.shape);

@@ -71,13 +71,14 @@ void TypesInPart::Note(int block, Outputs outputs) {
   if (outputs.types.size() <= kMostValues) known_.insert_or_assign(block, std::move(outputs));
 }
 
-Status BlockInPart::InferTypes() {
+std::vector<Status> BlockInPart::InferTypes() {
   std::vector<InputType> types;
   for (const InputInPart& input : inputs) types.push_back(input.type);
-  Status status = InferTypesInPart(node, types, unread);
-  if (status.ok()) return status;
+  std::vector<Status> faults;
+  if (Status first = InferTypesInPart(node, types, unread, faults); !first.ok()) faults.insert(faults.begin(), std::move(first));
   const auto type = [&](uint32_t v) { return inputs[v].type; };
-  return WithPortFacts(node, std::move(status), type, [](uint32_t) { return static_cast<const Shape*>(nullptr); });
+  for (Status& fault : faults) fault = WithPortFacts(node, std::move(fault), type, [](uint32_t) { return static_cast<const Shape*>(nullptr); });
+  return faults;
 }
 
 bool ReadItemInPart(const Graph& graph, int block, int port, const PageInput& input, size_t item, const TypesInPart& known, std::vector<InputInPart>& values) {

@@ -22,8 +22,8 @@ struct BlockInPart {
   std::vector<InputInPart> inputs;
   std::vector<char> unread;  // by attribute: it could not be read
 
-  /// Checks the types of inputs, and infers those of outputs, as far as they do not depend on unread attributes.
-  Status InferTypes();
+  /// Checks the types of inputs, and infers those of outputs, as far as they do not depend on unread attributes. Gives the faults.
+  std::vector<Status> InferTypes();
   bool knows_outputs() const { return !node.out_first.table().empty(); }
 };
 

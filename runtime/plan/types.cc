@@ -67,16 +67,19 @@ class TypeInference {
  public:
   /// Of the node there are the attributes that are given, and of which port each of `inputs` is.
   TypeInference(Node& node, std::span<const InputType> inputs) : node_(node), inputs_(inputs) {}
+  /// Gives the first fault; the others, which do not depend on it, are `more`.
   Status Run();
   /// The same, where some attributes could not be read (by attribute): as far as types do not depend on those.
   Status RunInPart(const std::vector<char>& unread);
+  std::vector<Status> TakeMore() { return std::move(more_); }
 
  private:
-  Status BindInputTypes();
+  void BindInputTypes();
   Status BindType(int port, DType type);
   Status BindLength(size_t port, int list_attr);
-  Status CheckAllowedTypes() const;
+  void CheckAllowedTypes();
   Status BindInputs();
+  void Note(Status fault, int type_attr = -1);
   void SetTypes(const std::vector<char>& unread);
   bool KnowsOutputs(const std::vector<char>& unread) const;
   Status SetOutputs();
@@ -85,7 +88,20 @@ class TypeInference {
   const std::span<const InputType> inputs_;
   std::vector<DType> bound_;         // by attribute: the type it stands for
   std::vector<AttrValue> settings_;  // by attribute: its value so far
+  Status fault_;
+  std::vector<Status> more_;
+  std::vector<int> clashing_;  // type attributes of which a fault is noted: what else is said of them may follow from it
 };
+
+void TypeInference::Note(Status fault, int type_attr) {
+  if (fault.ok() || (type_attr >= 0 && std::ranges::find(clashing_, type_attr) != clashing_.end())) return;
+  if (type_attr >= 0) clashing_.push_back(type_attr);
+  if (fault_.ok()) {
+    fault_ = std::move(fault);
+  } else {
+    more_.push_back(std::move(fault));
+  }
+}
 
 Status TypeInference::BindType(int port, DType type) {
   const PortSpec& spec = node_.def->inputs[port];
@@ -106,26 +122,28 @@ Status TypeInference::BindType(int port, DType type) {
   return TypeClash(spec, bound_[attr], ", the type of the values before it", type);
 }
 
-Status TypeInference::BindInputTypes() {
+// What is at fault binds nothing, so that it hides no other fault and brings none.
+void TypeInference::BindInputTypes() {
   const BlockDef& def = *node_.def;
   for (size_t p = 0; p < def.inputs.size(); ++p) {
     const PortSpec& spec = def.inputs[p];
-    uint32_t begin = node_.in_first[p], end = node_.in_first[p + 1];
-    int list_attr = spec.list == PortList::kSingle ? -1 : def.FindAttr(spec.list_attr);
-    for (uint32_t v = begin; v < end; ++v) {
-      WEFT_RETURN_IF_ERROR(CheckKind(spec, inputs_[v].reference));
-      if (spec.list == PortList::kTuple) continue;
-      Status status = BindType(static_cast<int>(p), inputs_[v].type);
+    const uint32_t begin = node_.in_first[p], end = node_.in_first[p + 1];
+    const int list_attr = spec.list == PortList::kSingle ? -1 : def.FindAttr(spec.list_attr);
+    const int type_attr = spec.dtype != DType::kInvalid ? -1 : def.FindAttr(spec.type_attr);
+    Status status;  // the first fault of the port
+    for (uint32_t v = begin; v < end && status.ok(); ++v) {
+      status = CheckKind(spec, inputs_[v].reference);
+      if (!status.ok() || spec.list == PortList::kTuple) continue;
+      status = BindType(static_cast<int>(p), inputs_[v].type);
       if (!status.ok() && spec.list != PortList::kSingle) status = std::move(status).Append(Cat(" at index ", v - begin));
-      WEFT_RETURN_IF_ERROR(std::move(status));
     }
     if (begin == end && spec.list == PortList::kHomogeneous && !MayBeEmpty(def, spec)) {
-      return InvalidArgument("the input '", spec.name, "' of ", def.name, " needs at least one value, found none").WithPort(spec.name);
+      status = InvalidArgument("the input '", spec.name, "' of ", def.name, " needs at least one value, found none").WithPort(spec.name);
     }
-    if (spec.list != PortList::kSingle && list_attr < 0) WEFT_RETURN_IF_ERROR(CheckLength(node_, p));
-    if (list_attr >= 0) WEFT_RETURN_IF_ERROR(BindLength(p, list_attr));
+    if (status.ok() && spec.list != PortList::kSingle) status = list_attr < 0 ? CheckLength(node_, p) : BindLength(p, list_attr);
+    Note(std::move(status), type_attr);
   }
-  return CheckAllowedTypes();
+  CheckAllowedTypes();
 }
 
 // The attribute that a list port gives its length or its types.
@@ -153,7 +171,7 @@ Status TypeInference::BindLength(size_t p, int list_attr) {
   return {};
 }
 
-Status TypeInference::CheckAllowedTypes() const {
+void TypeInference::CheckAllowedTypes() {
   const BlockDef& def = *node_.def;
   for (size_t p = 0; p < def.inputs.size(); ++p) {
     int attr = def.inputs[p].type_attr.empty() ? -1 : def.FindAttr(def.inputs[p].type_attr);
@@ -163,11 +181,11 @@ Status TypeInference::CheckAllowedTypes() const {
     if (Status status = CheckAttr(def.attrs[attr], AttrValue(bound_[attr])); !status.ok()) {
       std::string allowed;
       for (DType t : def.attrs[attr].allowed_types) allowed += Cat(allowed.empty() ? "" : ", ", t);
-      return InvalidArgument("the input '", def.inputs[p].name, "' of ", def.name, " does not take ", bound_[attr], "; it takes ", allowed)
-          .WithPort(def.inputs[p].name);
+      Note(InvalidArgument("the input '", def.inputs[p].name, "' of ", def.name, " does not take ", bound_[attr], "; it takes ", allowed)
+               .WithPort(def.inputs[p].name),
+           attr);
     }
   }
-  return {};
 }
 
 Status TypeInference::SetOutputs() {
@@ -211,7 +229,8 @@ Status TypeInference::BindInputs() {
   for (size_t a = 0; a < settings_.size(); ++a) {
     if (const DType* type = std::get_if<DType>(&settings_[a])) bound_[a] = *type;
   }
-  return BindInputTypes();
+  BindInputTypes();
+  return std::move(fault_);
 }
 
 // What inputs say of type attributes, or else their defaults, which those that could not be read do not have.
@@ -259,7 +278,7 @@ uint16_t TypeKey(const Graph& graph, ValueRef value) {
   return static_cast<uint16_t>(kind << 8 | static_cast<int>(graph.TypeOf(value)));
 }
 
-Status InferTypes(Draft& draft, Node& node) {
+Status InferTypes(Draft& draft, Node& node, std::vector<Status>* more) {
   Reuse::TypeKeys keys;
   keys.reserve(node.inputs.size());
   for (ValueRef value : node.inputs) keys.push_back(TypeKey(draft.graph, value));
@@ -268,13 +287,20 @@ Status InferTypes(Draft& draft, Node& node) {
   std::vector<InputType> inputs;
   inputs.reserve(node.inputs.size());
   for (ValueRef value : node.inputs) inputs.push_back(InputTypeOf(draft.graph, value));
-  WEFT_RETURN_IF_ERROR(TypeInference(node, inputs).Run());
+  TypeInference inference(node, inputs);
+  if (Status status = inference.Run(); !status.ok()) {
+    if (more != nullptr) *more = inference.TakeMore();
+    return status;
+  }
   draft.reuse.KeepTypes(node, given, keys);
   return {};
 }
 
-Status InferTypesInPart(Node& node, std::span<const InputType> inputs, const std::vector<char>& unread) {
-  return TypeInference(node, inputs).RunInPart(unread);
+Status InferTypesInPart(Node& node, std::span<const InputType> inputs, const std::vector<char>& unread, std::vector<Status>& more) {
+  TypeInference inference(node, inputs);
+  Status status = inference.RunInPart(unread);
+  more = inference.TakeMore();
+  return status;
 }
 
 }  // namespace weft

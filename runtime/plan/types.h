@@ -16,7 +16,8 @@ struct InputType {
 InputType InputTypeOf(const Graph& graph, ValueRef value);
 
 /// Checks the types of a node's inputs, of which Node::in_first says whose they are, and infers those of its outputs, as far as they do not
-/// depend on attributes that could not be read (`unread`, by attribute). Else the node has no outputs.
-Status InferTypesInPart(Node& node, std::span<const InputType> inputs, const std::vector<char>& unread);
+/// depend on attributes that could not be read (`unread`, by attribute). Else the node has no outputs. Gives the first fault; `more` gets the
+/// others, which do not depend on it.
+Status InferTypesInPart(Node& node, std::span<const InputType> inputs, const std::vector<char>& unread, std::vector<Status>& more);
 
 }  // namespace weft

@@ -107,12 +107,16 @@ TEST_CASE("C: a page in the making may have inputs without a wire, and no other 
     CHECK(EditPage(page, edit, WEFT_EDIT_OPEN_INPUTS, problems) != WEFT_OK);
   }
   CHECK(EditPage(page, "[]", 4, problems) == WEFT_INVALID_ARGUMENT);
-  // The wire of a block that lacks its other input is judged as far as it can be.
+  // A block's types are checked once it has all inputs.
   C_OK(problems, EditPage(page, R"({"op": "disconnect", "to": "wx.y"})", WEFT_EDIT_OPEN_INPUTS, problems));
   C_OK(problems, EditPage(page, R"({"op": "connect", "from": "w.output", "to": "wx.y"})", WEFT_EDIT_OPEN_INPUTS, problems));
+  C_OK(problems, EditPage(page, R"({"op": "add", "block": {"id": "n", "block": "Less"}})", WEFT_EDIT_OPEN_INPUTS, problems));
+  C_OK(problems, EditPage(page, R"({"op": "connect", "from": "i.output", "to": "n.x"})", WEFT_EDIT_OPEN_INPUTS, problems));
+  CHECK(EditPage(page, R"({"op": "connect", "from": "w.output", "to": "n.y"})", WEFT_EDIT_OPEN_INPUTS, problems) == WEFT_INVALID_ARGUMENT);
+  CHECK(std::string(problems.at(0).port) == "y");
   uint64_t edits = 0;
   REQUIRE(weft_page_edits(page, &edits, nullptr) == WEFT_OK);
-  CHECK(edits == 2);
+  CHECK(edits == 4);
 }
 
 TEST_CASE("C: a session that asks for what has no value is refused with the page's faults", "[capi]") {

@@ -144,6 +144,14 @@ TEST_CASE("nothing is said of what a value that cannot be read leaves unknown", 
   CHECK(FaultsOf(With(constants, {Block("no", "Nothing", {{"x", "f.output"}}), AddOf("behind", "no.z", "i.output")})) == Faults{"no."});
 }
 
+TEST_CASE("each type of a block that does not fit is told", "[faults]") {
+  const std::vector<std::string> constants = {Const("f", Vector({1})), Const("i", Ints({1}))};
+  CHECK(FaultsOf(With(constants, {Block("s", "Select", {{"condition", "f.output"}, {"x", "f.output"}, {"y", "i.output"}})})) == Faults{"s.condition", "s.y"});
+  // Once for all that have one type: the second may be right, and what they are compared with wrong.
+  CHECK(FaultsOf(With(constants, {Block("all", "AddN", {{"inputs", R"(["f.output", "i.output", "i.output"])"}})})) == Faults{"all.inputs"});
+  CHECK(FaultsOf(With(constants, {AddOf("sum", "i.output", "i.output", "T_ = DT_FLOAT;")})) == Faults{"sum.x"});
+}
+
 TEST_CASE("a refused edit says of what it made first, also on a page with other faults", "[faults]") {
   const auto document = Open(With(Norm("momentum_ = 3;", Vector({1, 1})),
                                   {Const("i", Ints({1})), Const("f", Vector({1})), AddOf("sum", "g.x_backprop", "f.output")}));
@@ -161,12 +169,27 @@ TEST_CASE("a refused edit says of what it made first, also on a page with other 
 }
 
 TEST_CASE("an edit that brings an error is refused on a page with more errors than are kept, too", "[faults]") {
-  std::vector<std::string> blocks;
-  for (size_t i = 0; i < 2 * Diagnostics::kLimit; ++i) blocks.push_back(Block(Cat("b", i), "Negate", {{"x", Cat("a", i, ".y")}}));
+  std::vector<std::string> blocks = {Const("source", Vector({1}))};
+  for (size_t i = 0; i < 2 * Diagnostics::kLimit; ++i) blocks.push_back(Block(Cat("b", i), "Negate", {{"x", Cat("source.none", i)}}));
   blocks.push_back(Const("last", Vector({1})));
   const auto document = Open(blocks);
   Diagnostics found;
-  CHECK(!document->Apply(R"({"op": "connect", "from": "nothing.z", "to": "last.value"})", EditMode::kStrict, found).ok());
+  const std::string_view bad_wire = R"({"op": "connect", "from": "nothing.z", "to": "last.value"})";
+  CHECK(!document->Apply(bad_wire, EditMode::kStrict, found).ok());
+  CHECK(!document->Apply(bad_wire, EditMode::kOpenInputs, found).ok());
+  // Inputs that wait for their wires are no such errors, of which this page and the one made of it have as many.
+  std::string waiting;
+  for (size_t i = 0; i < 2 * Diagnostics::kLimit; ++i) {
+    waiting += Cat(i == 0 ? "[" : ",", R"({"op": "add", "block": {"id": "w)", i, R"(", "block": "Negate"}})");
+  }
+  CHECK(!document->Apply(waiting + "]", EditMode::kStrict, found).ok());
+  REQUIRE(document->Apply(waiting + "]", EditMode::kOpenInputs, found).ok());
+  const std::string_view bad_block = R"({"op": "add", "block": {"id": "n", "block": "Add", "inputs": {"x": "nothing.z"}}})";
+  const auto refused = document->Apply(bad_block, EditMode::kOpenInputs, found);
+  CHECK_THAT(ToString(refused.status()), Catch::Contains(" errors besides inputs without a wire; before the edit it has "));
+  CHECK(!document->Apply(R"({"op": "connect", "from": "nothing.z", "to": "w7.x"})", EditMode::kOpenInputs, found).ok());
+  CHECK(document->Apply(R"({"op": "add", "block": {"id": "n", "block": "Add", "inputs": {"x": "last.output"}}})", EditMode::kOpenInputs, found).ok());
+  CHECK(document->Apply(R"({"op": "connect", "from": "last.output", "to": "w7.x"})", EditMode::kOpenInputs, found).ok());
   CHECK(document->Apply(R"({"op": "rename", "block": "last", "to": "renamed"})", EditMode::kStrict, found).ok());
 }
 

@@ -157,7 +157,7 @@ int RunConvert(const ConvertOptions& options) {
 
 void AddCheck(Program& program) {
   auto options = std::make_shared<CheckOptions>();
-  Command command = program.Add("check", "Report every fault of pages, without running them",
+  Command command = program.Add("check", "Report the faults of pages, all at once, without running them",
                                 "  weft check graphs/xor.page.json\n  weft check --json *.page.json", options, RunCheck);
   command.Add("pages", options->pages, "Pages to check").Required().Type("PAGE").NotEmpty();
   command.Add("--set", options->set, "Override a literal or an attribute: ID.pin=VALUE").Type("ID.pin=VALUE").Repeated();
