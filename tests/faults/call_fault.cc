@@ -86,7 +86,7 @@ void Arm(int kind, uint64_t which, int how, bool lasts) {
 
 const char* NameOf(Call kind) {
   constexpr const char* kNames[] = {"none",  "open",  "read",  "write", "fsync",    "rename",  "unlink", "stat",  "lseek",
-                                    "mkdir", "flock", "close", "link",  "readlink", "readdir", "access", "fcntl", "pthread_create"};
+                                    "mkdir", "flock", "close", "link",  "readlink", "readdir", "access", "fcntl", "chmod", "pthread_create"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -219,6 +219,21 @@ int access(const char* path, int how) noexcept {
   return Fails(Call::kAccess, path) ? -1 : next(path, how);
 }
 
+int faccessat(int folder, const char* path, int how, int flags) noexcept {
+  static const auto next = Next<int(int, const char*, int, int)>("faccessat");
+  return Fails(Call::kAccess, folder, path) ? -1 : next(folder, path, how, flags);
+}
+
+int fchmod(int file, mode_t mode) noexcept {
+  static const auto next = Next<int(int, mode_t)>("fchmod");
+  return Fails(Call::kMode, file) ? -1 : next(file, mode);
+}
+
+int chmod(const char* path, mode_t mode) noexcept {
+  static const auto next = Next<int(const char*, mode_t)>("chmod");
+  return Fails(Call::kMode, path) ? -1 : next(path, mode);
+}
+
 int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
   static const auto next = Next<int(int, const char*, int, const char*, int)>("linkat");
   return Fails(Call::kLink, from_folder, from) ? -1 : next(from_folder, from, to_folder, to, flags);
@@ -227,6 +242,11 @@ int linkat(int from_folder, const char* from, int to_folder, const char* to, int
 ssize_t readlink(const char* path, char* to, size_t size) noexcept {
   static const auto next = Next<ssize_t(const char*, char*, size_t)>("readlink");
   return Fails(Call::kReadLink, path) ? -1 : next(path, to, size);
+}
+
+DIR* opendir(const char* path) {
+  static const auto next = Next<DIR*(const char*)>("opendir");
+  return Fails(Call::kList, path) ? nullptr : next(path);
 }
 
 DIR* fdopendir(int folder) {

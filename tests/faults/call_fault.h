@@ -6,12 +6,15 @@
 namespace weft::faults {
 
 /// The calls of a kind count together: kOpen is open, openat, openat2 and fopen, and so on.
-enum class Call : int { kNone, kOpen, kRead, kWrite, kSync, kRename, kRemove, kStat, kSeek, kFolder, kLock, kClose, kLink, kReadLink, kList, kAccess, kCopy, kThread };
+enum class Call : int { kNone, kOpen, kRead, kWrite, kSync, kRename, kRemove, kStat, kSeek, kFolder, kLock, kClose, kLink, kReadLink, kList, kAccess, kCopy, kMode, kThread };
 inline constexpr Call kFileCalls[] = {Call::kOpen,   Call::kRead, Call::kWrite, Call::kSync, Call::kRename,   Call::kRemove, Call::kStat,   Call::kSeek,
-                                      Call::kFolder, Call::kLock, Call::kClose, Call::kLink, Call::kReadLink, Call::kList,   Call::kAccess, Call::kCopy};
+                                      Call::kFolder, Call::kLock, Call::kClose, Call::kLink, Call::kReadLink, Call::kList,   Call::kAccess, Call::kCopy, Call::kMode};
 const char* NameOf(Call call);
 /// Whether a signal may interrupt it: nothing says so of what lists a folder.
 inline bool MayBeInterrupted(Call call) { return call != Call::kList; }
+
+/// Calls of one kind that no work for a file comes near: where one still fails then, a test has not tried each.
+inline constexpr uint64_t kMostCalls = 1000;
 
 /// Instead of an error: reads and writes a part.
 inline constexpr int kShort = -1;

@@ -1,6 +1,7 @@
 #include "tests/faults/fault_kit.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -119,10 +120,20 @@ bool IsHidden(const std::string& name) { return fs::path(name).filename().string
 
 namespace {
 
-/// Each of the first ones, then some of the rest.
-uint64_t Next(uint64_t number, uint64_t each) { return number < each ? number + 1 : number + number / 12; }
+using Clock = std::chrono::steady_clock;
+
+/// The number of the next trial: each of the first ones, then some of the rest.
+uint64_t Next(uint64_t number, const TrialOptions& options, Clock::time_point begin) {
+  const bool each = TriesEach() || number < options.at_least || (number < kEachAllocation && Clock::now() - begin < options.time);
+  return each ? number + 1 : number + std::max<uint64_t>(number / 12, 1);
+}
 
 }  // namespace
+
+bool TriesEach() {
+  const char* asked = std::getenv("WEFT_EVERY_ALLOCATION");
+  return asked != nullptr && std::string_view(asked) == "1";
+}
 
 uint64_t EveryAllocationFails(const std::string& what, const std::function<void(const FaultyCall& fault)>& trial, TrialOptions options) {
   const auto none = [](const std::function<weft_status()>& call) { return call(); };
@@ -131,7 +142,8 @@ uint64_t EveryAllocationFails(const std::string& what, const std::function<void(
   uint64_t failed = 0, most = 0;
   for (const bool lasts : {false, true}) {
     bool happens = true;
-    for (uint64_t number = 1; happens; number = Next(number, options.each)) {
+    const Clock::time_point begin = Clock::now();
+    for (uint64_t number = 1; happens; number = Next(number, options, begin)) {
       const Watchdog watchdog(what.c_str(), number);
       INFO(what << ": allocation " << number << (lasts ? " and those after it" : ""));
       const Held before;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -62,11 +63,16 @@ struct Held {
 };
 std::ostream& operator<<(std::ostream& out, const Held& held);
 
-/// So many allocations fail each by itself; of more, some of the rest. Runs are longer than what the other trials call.
-inline constexpr uint64_t kEachAllocation = 4096, kEachOfRuns = 400;
+/// Whether WEFT_EVERY_ALLOCATION=1 asks for each allocation, however long that takes.
+bool TriesEach();
+
+/// So many allocations fail each by itself; of more, some of the rest.
+inline constexpr uint64_t kEachAllocation = 4096;
 struct TrialOptions {
   bool others_keep = false;  // what the trial made, and gave back
-  uint64_t each = kEachAllocation;
+  /// Of trials that take long: so many are tried each in any case, and more of them in this time.
+  uint64_t at_least = kEachAllocation;
+  std::chrono::milliseconds time{0};
 };
 
 /// Calls trial(fault) for allocation 1, 2 and so on that fails, by itself and with all that follow it, until none fails any more; gives the last

@@ -148,7 +148,11 @@ void EveryCallFails(const FileWork& work, const fs::path& folder) {
     for (const int error : {EIO, ENOSPC, EINTR, kShort}) {
       if (error == kShort && call != Call::kRead && call != Call::kWrite) continue;
       if (error == EINTR && !MayBeInterrupted(call)) continue;
-      for (uint64_t number = 1; number < 200 && Try(work, folder, call, number, error); ++number) ++failed;
+      INFO(NameOf(call) << ": " << (error == kShort ? "short" : std::strerror(error)));
+      uint64_t number = 1;
+      while (number < kMostCalls && Try(work, folder, call, number, error)) ++number;
+      CHECK(number < kMostCalls);
+      failed += static_cast<int>(number) - 1;
     }
   }
   CHECK(failed > 10);
@@ -157,7 +161,7 @@ void EveryCallFails(const FileWork& work, const fs::path& folder) {
 TEST_CASE("WriteFile and ReadFile, whose calls fail", "[files]") {
   const OwnedRuntime runtime = OpenRuntime();
   const Folder folder;
-  const std::string before(3000, 'a'), after(5000, 'b');
+  const std::string before(3000, 'a'), after(4000, 'b');
   const fs::path file = folder.at / "sub" / "out.txt";
   fs::create_directories(file.parent_path());
   EveryCallFails({"WriteFile", "out.txt", [&](std::string& text) { return RunPage(runtime, folder.text, WriteBlocks("sub/out.txt", after), text); },
@@ -183,6 +187,69 @@ TEST_CASE("WriteFile and ReadFile, whose calls fail", "[files]") {
                   },
                   [] {}, [&](bool succeeded) { return succeeded ? read.find(after) != read.npos : read.empty(); }},
                  folder.at);
+}
+
+TEST_CASE("A file that cannot have the permissions of the one before is written whole with those of a new one", "[files]") {
+  const OwnedRuntime runtime = OpenRuntime();
+  const Folder folder;
+  std::string text;
+  const auto permissions = [&] { return fs::status(folder.at / "out.txt").permissions(); };
+  const auto write = [&](const char* bytes) { return RunPage(runtime, folder.text, WriteBlocks("out.txt", bytes), text); };
+  REQUIRE(write("1") == WEFT_OK);
+  const fs::perms of_new = permissions(), own = fs::perms::owner_read | fs::perms::owner_write;
+  fs::permissions(folder.at / "out.txt", own);
+  {
+    const CallFault interrupted(Call::kMode, 1, EINTR);
+    REQUIRE(write("2") == WEFT_OK);
+    REQUIRE(interrupted.happened());
+  }
+  CHECK(permissions() == own);
+  for (const int error : {EIO, EPERM, EROFS}) {
+    INFO(std::strerror(error));
+    fs::permissions(folder.at / "out.txt", own);
+    const CallFault fault(Call::kMode, 1, error);
+    CHECK(write("3") == WEFT_OK);
+    CHECK(fault.happened());
+    CHECK(kit::FileBytes(folder.at / "out.txt") == "3");
+    CHECK(permissions() == of_new);
+  }
+}
+
+TEST_CASE("A folder of case files that cannot be listed is an error", "[files]") {
+  const OwnedRuntime runtime = OpenRuntime();
+  const Folder folder;
+  fs::create_directory(folder.at / "below");
+  for (const char* name : {"a.cases.json", "below/b.cases.json"}) kit::WriteBytes(folder.at / name, R"({"block": "Negate", "cases": [
+    {"name": "one", "inputs": {"x": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}, "outputs": {"y": {"dtype": "DT_FLOAT", "shape": [], "values": [-1]}}}]})");
+  const auto test = [&](std::string& text, uint64_t& passed) {
+    weft_test_options options = WEFT_TEST_OPTIONS_INIT;
+    weft_test_totals totals = WEFT_TEST_TOTALS_INIT;
+    OwnedProblems problems;
+    const weft_status status = weft_runtime_test(runtime, folder.text.c_str(), &options, &totals, problems.out());
+    text = TextOf(problems);
+    passed = static_cast<uint64_t>(totals.passed);
+    return status;
+  };
+  std::string text;
+  uint64_t passed = 0, number = 1;
+  REQUIRE(test(text, passed) == WEFT_OK);
+  REQUIRE(passed == 2);
+  int failed = 0;
+  for (bool happened = true; happened && number < kMostCalls; number += happened) {
+    INFO("call " << number);
+    weft_status status = WEFT_OK;
+    {
+      const CallFault fault(Call::kList, number, EIO);
+      status = test(text, passed);
+      happened = fault.happened();
+    }
+    INFO(text);
+    failed += status != WEFT_OK;
+    if (status != WEFT_OK) CHECK_THAT(text, Catch::Contains(std::strerror(EIO)));
+    else CHECK(passed == 2);
+  }
+  CHECK(number < kMostCalls);
+  CHECK(failed >= 8);  // two folders are opened, in which there are '.', '..' and a file each, and in one of them the other
 }
 
 TEST_CASE("WriteFile makes its folders or says why not", "[files]") {
@@ -320,27 +387,36 @@ TEST_CASE("MergeV2Checkpoints over a checkpoint, whose calls fail, leaves it and
   REQUIRE(merge() == WEFT_OK);
   const auto after = FilesIn(folder.at);
   REQUIRE(after.size() == 3);
+  /// Merges with one call that fails; false where there were not so many of that kind.
+  const auto try_merge = [&](Call call, uint64_t number, int error) {
+    INFO(NameOf(call) << " " << number << ": " << std::strerror(error));
+    for (const auto& [name, bytes] : before) kit::WriteBytes(folder.at / name, bytes);
+    weft_status status = WEFT_OK;
+    bool happened = false;
+    {
+      const CallFault fault(call, number, error);
+      status = merge();
+      happened = fault.happened();
+    }
+    INFO(text);
+    if (!happened || error == EINTR) CHECK(status == WEFT_OK);
+    if (status != WEFT_OK) CHECK_THAT(text, Catch::Contains(std::strerror(error)));
+    auto now = FilesIn(folder.at);
+    if (status == WEFT_OK) std::erase_if(now, [&](const auto& file) { return !after.contains(file.first); });  // what could not be removed stays
+    CHECK(now == (status == WEFT_OK ? after : before));
+    return happened;
+  };
   int failed = 0;
   for (const Call call : kFileCalls) {
-    for (uint64_t number = 1; number < 200; ++number) {
-      INFO(NameOf(call) << " " << number);
-      for (const auto& [name, bytes] : before) kit::WriteBytes(folder.at / name, bytes);
-      weft_status status = WEFT_OK;
-      bool happened = false;
-      {
-        const CallFault fault(call, number, EIO);
-        status = merge();
-        happened = fault.happened();
-      }
-      if (!happened) break;
-      ++failed;
-      INFO(text);
-      auto now = FilesIn(folder.at);
-      if (status == WEFT_OK) std::erase_if(now, [&](const auto& file) { return !after.contains(file.first); });  // what could not be removed stays
-      CHECK(now == (status == WEFT_OK ? after : before));
+    for (const int error : {EIO, ENOSPC, EINTR}) {
+      if (error == EINTR && !MayBeInterrupted(call)) continue;
+      uint64_t number = 1;
+      while (number < kMostCalls && try_merge(call, number, error)) ++number;
+      CHECK(number < kMostCalls);
+      failed += static_cast<int>(number) - 1;
     }
   }
-  CHECK(failed > 10);
+  CHECK(failed > 30);
 }
 
 TEST_CASE("Snapshots, whose calls fail", "[files]") {

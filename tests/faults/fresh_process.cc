@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/faults/malloc_fault.h"
 #include "tests/faults/memory_fault.h"
 
 extern "C" int weft_command_main(int argc, char** argv);
@@ -24,10 +25,20 @@ struct Shared {
   size_t count;
   uint64_t number, seen;
   bool lasts;
+  Allocations which;
   int status;
 };
 Shared* shared = nullptr;
 int ask = -1, answer = -1, out = -1, err = -1;
+
+template <class Fault>
+[[noreturn]] void RunWith(char** arguments) {
+  // Never ended: what happens at the end of the program has no memory either.
+  const Fault& fault = *new Fault(shared->number, shared->lasts);
+  const int status = weft_command_main(static_cast<int>(shared->count), arguments);
+  shared->seen = fault.seen();
+  std::exit(status);
+}
 
 /// The command, to the end of its process.
 [[noreturn]] void RunCommand() {
@@ -37,11 +48,8 @@ int ask = -1, answer = -1, out = -1, err = -1;
   char* arguments[kMostArguments + 1] = {};
   char* at = shared->arguments;
   for (size_t i = 0; i < shared->count; ++i, at += std::strlen(at) + 1) arguments[i] = at;
-  // Never ended: what happens at the end of the program has no memory either.
-  const MemoryFault& fault = *new MemoryFault(shared->number, shared->lasts);
-  const int status = weft_command_main(static_cast<int>(shared->count), arguments);
-  shared->seen = fault.seen();
-  std::exit(status);
+  if (shared->which == Allocations::kOfNew) RunWith<MemoryFault>(arguments);
+  RunWith<MallocFault>(arguments);
 }
 
 [[noreturn]] void Serve(int asked, int answers) {
@@ -87,7 +95,7 @@ void StartFreshProcesses() {
   answer = answers[0];
 }
 
-FreshEnd RunFresh(const std::vector<std::string>& arguments, uint64_t number, bool lasts) {
+FreshEnd RunFresh(const std::vector<std::string>& arguments, uint64_t number, bool lasts, Allocations which) {
   shared->count = 0;
   size_t used = 0;
   const auto add = [&](const std::string& argument) {
@@ -100,6 +108,7 @@ FreshEnd RunFresh(const std::vector<std::string>& arguments, uint64_t number, bo
   for (const std::string& argument : arguments) add(argument);
   shared->number = number;
   shared->lasts = lasts;
+  shared->which = which;
   shared->seen = 0;
   char byte = 'x';
   if (write(ask, &byte, 1) != 1 || read(answer, &byte, 1) != 1) std::abort();

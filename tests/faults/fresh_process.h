@@ -16,7 +16,10 @@ struct FreshEnd {
 /// Makes the process that each of RunFresh is forked from. Called by main, before anything else is.
 void StartFreshProcesses();
 
+/// Whose allocations fail: those of MemoryFault, or of MallocFault.
+enum class Allocations : int { kOfNew, kOfLibraries };
+
 /// `weft ARGUMENTS`, in which allocation `number` (from 1 on) fails, and all that follow it, too, where it `lasts`. 0: none fails.
-FreshEnd RunFresh(const std::vector<std::string>& arguments, uint64_t number, bool lasts = false);
+FreshEnd RunFresh(const std::vector<std::string>& arguments, uint64_t number, bool lasts = false, Allocations which = Allocations::kOfNew);
 
 }  // namespace weft::faults

@@ -12,6 +12,8 @@
 #include <iterator>
 #include <new>
 
+extern "C" void* __libc_malloc(std::size_t size);  // glibc's own: that of this program (malloc_fault.cc) counts what libraries ask for
+
 namespace weft::faults {
 namespace {
 
@@ -76,7 +78,7 @@ void* Take(std::size_t size, std::size_t alignment) {
   if (Fails()) return nullptr;
   if (size == 0) size = 1;
   const size_t whole = (size + alignment - 1) / alignment * alignment;
-  void* memory = alignment <= alignof(std::max_align_t) ? std::malloc(size) : std::aligned_alloc(alignment, whole);
+  void* memory = alignment <= alignof(std::max_align_t) ? __libc_malloc(size) : std::aligned_alloc(alignment, whole);
   if (memory != nullptr && armed.load()) outstanding.Add(memory);
   return memory;
 }

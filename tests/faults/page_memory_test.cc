@@ -85,7 +85,7 @@ TEST_CASE("A run that lacks memory changes nothing, and the next one gives the s
       weft_run_options options = WEFT_RUN_OPTIONS_INIT;
       REQUIRE(weft_page_run_all(sample.run, &options, nullptr) == WEFT_OK);
       if (Repeats(sample)) CHECK(sample.Results() == expected);
-    }, {.each = kEachOfRuns});
+    }, {.at_least = 400, .time = std::chrono::milliseconds(500)});
   }
 }
 

@@ -194,19 +194,22 @@ TEST_CASE("Who puts a link in a block's way between check and use gets nothing f
   {
     const Mover mover(place);
     const auto start = Clock::now();
-    while (MillisecondsSince(start) < 1500) {
-      if (read->Run().ok()) {
+    // Until the folder and the link were met, at least: a machine may be busy.
+    while (MillisecondsSince(start) < 1500 || ((inside == 0 || refused == 0) && MillisecondsSince(start) < 30000)) {
+      const Status status = read->Run();
+      if (status.ok()) {
         REQUIRE(Get<String>(*read, "read.contents").at(0) == "page");
         ++inside;
       } else {
-        ++refused;
+        refused += status.code() == Code::kPermissionDenied;
       }
       (void)write->Run().ok();
       REQUIRE(!fs::exists(place.root / "other/made"));
     }
   }
   INFO(inside << " read, " << refused << " refused");
-  CHECK(inside + refused > 0);
+  CHECK(inside > 0);
+  CHECK(refused > 0);
   CHECK(kit::FileBytes(place.root / "other/x.txt") == "other");
 }
 

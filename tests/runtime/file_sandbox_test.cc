@@ -242,22 +242,25 @@ TEST_CASE("Files: who puts a link in the way between check and use gets nothing 
       (void)::rename(way.c_str(), trap.c_str());
     }
   });
+  // Until the folder and the link were met, at least: a machine may be busy.
   int inside = 0, refused = 0;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(400);
-  while (std::chrono::steady_clock::now() < end) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto passed = [&](std::chrono::milliseconds time) { return std::chrono::steady_clock::now() - begin >= time; };
+  while (!passed(std::chrono::milliseconds(400)) || ((inside == 0 || refused == 0) && !passed(std::chrono::seconds(30)))) {
     auto bytes = files.Read("way/x.txt");
     if (bytes.ok()) {
       REQUIRE(*bytes == "page");
       ++inside;
     } else {
-      ++refused;
+      refused += bytes.status().code() == Code::kPermissionDenied;
     }
     (void)files.Write("way/made", "1").ok();
   }
   done = true;
   mover.join();
   INFO(inside << " read, " << refused << " refused");
-  CHECK(inside + refused > 0);
+  CHECK(inside > 0);
+  CHECK(refused > 0);
   CHECK(!fs::exists(place.root / "other/made"));
   CHECK(kit::FileBytes(place.root / "other/x.txt") == "other");
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <numbers>
 
 #include "tools/cli/common.h"
@@ -213,9 +214,14 @@ void DrawPicture(cairo_t* cr, const std::vector<Trend>& trends, TrendAxis axis, 
   }
 }
 
-cairo_status_t WriteBytes(void* bytes, const unsigned char* data, unsigned length) {
-  static_cast<std::string*>(bytes)->append(reinterpret_cast<const char*>(data), length);
-  return CAIRO_STATUS_SUCCESS;
+/// Does not throw, for cairo is written in C.
+cairo_status_t WriteBytes(void* bytes, const unsigned char* data, unsigned length) noexcept {
+  try {
+    static_cast<std::string*>(bytes)->append(reinterpret_cast<const char*>(data), length);
+    return CAIRO_STATUS_SUCCESS;
+  } catch (const std::exception&) {
+    return CAIRO_STATUS_NO_MEMORY;
+  }
 }
 
 }  // namespace
@@ -266,8 +272,14 @@ Result<std::string> TrendPicture(const std::vector<Trend>& trends, TrendAxis axi
   cairo_status_t status = cairo_status(cr);
   cairo_destroy(cr);
   if (!svg && status == CAIRO_STATUS_SUCCESS) status = cairo_surface_write_to_png_stream(surface, WriteBytes, &bytes);
+  // (An SVG is written at the end, where its failures are the surface's alone.)
   cairo_surface_finish(surface);
+  if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_status(surface);
   cairo_surface_destroy(surface);
+  // cairo tells a callback's failure to write as one of its own.
+  if (status == CAIRO_STATUS_NO_MEMORY || status == CAIRO_STATUS_WRITE_ERROR) {
+    return ResourceExhausted("the picture could not be drawn: no memory left");
+  }
   if (status != CAIRO_STATUS_SUCCESS) return Internal("the picture could not be drawn: ", cairo_status_to_string(status));
   return bytes;
 }

@@ -47,9 +47,11 @@ class GifFile {
   bool DrawFrame(const GifCanvas& canvas, uint8_t* to, kernels::StopCheck& stop);
 
   const GifImageDesc& frame() const { return file_->Image; }
-  std::string Fault() const;
+  bool LacksMemory() const { return (file_ != nullptr ? file_->Error : error_) == D_GIF_ERR_NOT_ENOUGH_MEM; }
+  Status Failure() const;
 
  private:
+  std::string Fault() const;
   bool ReadExtension();
   const ColorMapObject* colours() const { return frame().ColorMap != nullptr ? frame().ColorMap : file_->SColorMap; }
   bool DrawLine(const GifCanvas& canvas, int64_t y, uint8_t* to);
@@ -67,6 +69,11 @@ std::string GifFile::Fault() const {
   const int error = file_ != nullptr ? file_->Error : error_;
   const char* text = error == D_GIF_SUCCEEDED ? nullptr : GifErrorString(error);
   return text != nullptr ? text : "it has no frame";
+}
+
+Status GifFile::Failure() const {
+  if (LacksMemory()) return ResourceExhausted("needs memory for giflib, found none");
+  return InvalidArgument("needs a GIF file that can be decoded: ", Fault());
 }
 
 /// The first extension that says which colour is transparent counts.
@@ -182,17 +189,19 @@ Result<Tensor> ReadGif(std::string_view bytes, const ProduceContext& ctx) {
   kernels::StopCheck stop(ctx.workers());
   for (int64_t most = INT64_MAX;;) {  // once more where a frame turns out to be damaged
     GifFile measured(bytes), drawn(bytes);
-    if (!measured.is_open() || !drawn.is_open()) return InvalidArgument("needs a GIF file that can be decoded: ", measured.Fault());
+    if (!measured.is_open()) return measured.Failure();
+    if (!drawn.is_open()) return ResourceExhausted("needs memory for giflib, found none");  // the same bytes were opened before
     const GifCanvas canvas = Measure(measured, most, stop);
     if (stop(0)) return kernels::RunStopped();
-    if (canvas.frames == 0) return InvalidArgument("needs a GIF file that can be decoded: ", measured.Fault());
+    // (Of a damaged file the frames before count; where memory lacks, those after would be left out.)
+    if (canvas.frames == 0 || measured.LacksMemory()) return measured.Failure();
     const int64_t sizes[] = {canvas.frames, canvas.height, canvas.width, 3};
     WEFT_ASSIGN_OR_RETURN(Shape shape, Shape::Make(sizes));
     WEFT_ASSIGN_OR_RETURN(Tensor pictures, ctx.Allocate(DType::kUInt8, std::move(shape)));
     most = Draw(drawn, canvas, pictures.values<uint8_t>().data(), ctx.workers(), stop);
     if (stop(0)) return kernels::RunStopped();
     if (most == canvas.frames) return pictures;
-    if (most == 0) return InvalidArgument("needs a GIF file that can be decoded: ", drawn.Fault());
+    if (most == 0 || drawn.LacksMemory()) return drawn.Failure();
   }
 }
 

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 
 #include "blocks/image/codec/codec.h"
@@ -16,6 +17,7 @@ namespace {
 struct PngCall {
   std::jmp_buf jump;
   char error[128] = "";
+  bool lacks_memory = false;
   std::string_view left;  // to read
   ByteSink* sink = nullptr;
 };
@@ -26,6 +28,19 @@ struct PngCall {
   std::longjmp(call->jump, 1);
 }
 void OnWarning(png_structp, png_const_charp) {}
+
+// libpng and zlib have many words for a lack of memory: it is noted where it arises.
+png_voidp Allocate(png_structp png, png_alloc_size_t size) {
+  void* const memory = std::malloc(size);
+  if (memory == nullptr) static_cast<PngCall*>(png_get_mem_ptr(png))->lacks_memory = true;
+  return memory;
+}
+void Free(png_structp, png_voidp memory) { std::free(memory); }
+
+Status FailureOf(std::string_view needed, const PngCall& call) {
+  if (call.lacks_memory) return ResourceExhausted("needs memory for libpng: ", call.error);
+  return InvalidArgument(needed, ": ", call.error);
+}
 
 void ReadBytes(png_structp png, png_bytep to, size_t size) {
   auto* call = static_cast<PngCall*>(png_get_io_ptr(png));
@@ -69,7 +84,7 @@ class PngReader {
   void ReadRows(std::byte* to, size_t line, kernels::StopCheck& stop);
   /// What is 8 bits wide, in half of the memory, becomes 16: v is v * 257.
   Status Widen(Tensor& picture, const ProduceContext& ctx) const;
-  Status Failure() const { return InvalidArgument("needs a PNG file that can be decoded: ", call_.error); }
+  Status Failure() const { return FailureOf("needs a PNG file that can be decoded", call_); }
 
   PngCall call_;
   std::optional<UnpackedPng> unpacked_;
@@ -81,7 +96,7 @@ class PngReader {
 };
 
 void PngReader::Open() {
-  png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &call_, OnError, OnWarning);
+  png_ = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &call_, OnError, OnWarning, &call_, Allocate, Free);
   if (png_ == nullptr) return;
   info_ = png_create_info_struct(png_);
   if (info_ == nullptr) png_error(png_, "out of memory");
@@ -197,7 +212,7 @@ class PngWriter {
 
 void PngWriter::WriteAll(const Samples& picture, int bits, int compression, kernels::StopCheck& stop) {
   constexpr int kColours[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
-  png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &call_, OnError, OnWarning);
+  png_ = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &call_, OnError, OnWarning, &call_, Allocate, Free);
   if (png_ == nullptr) return;
   info_ = png_create_info_struct(png_);
   if (info_ == nullptr) png_error(png_, "out of memory");
@@ -223,7 +238,7 @@ Result<String> PngWriter::Write(const Samples& picture, int bits, int compressio
   const bool written = Guarded(call_.jump, [&] { WriteAll(picture, bits, compression, stop); });
   if (stop(0)) return kernels::RunStopped();
   if (png_ == nullptr) return ResourceExhausted("needs memory for libpng");
-  if (!written && !sink.full()) return InvalidArgument("needs a picture that PNG can hold: ", call_.error);
+  if (!written && !sink.full()) return FailureOf("needs a picture that PNG can hold", call_);
   return sink.Take();
 }
 
