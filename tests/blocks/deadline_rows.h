@@ -64,6 +64,7 @@ struct Row {
   std::vector<Input> inputs;
   std::vector<std::string> others = {};  // blocks beside it
   std::vector<std::string> before = {};  // which of them are run first, for as long as they take
+  bool may_end = false;  // it may be done before the deadline
 };
 
 /// The page of a row: its large inputs are placeholders, to be fed.
@@ -107,6 +108,7 @@ inline void CheckRow(const Row& row, const std::filesystem::path& folder) {
     // On a busy machine others' work is not the block's: what it worked itself counts.
     late = std::min(MillisecondsSince(deadline), ProcessorMilliseconds() - worked - static_cast<double>(kDeadline.count()));
     INFO(ToString(status));
+    if (row.may_end && status.ok()) continue;
     REQUIRE(status.code() == Code::kCancelled);
     CHECK_THAT(status.message(), Catch::Contains("deadline passed"));  // that of the run, or of the planning of its step
   }

@@ -161,6 +161,8 @@ std::vector<Row> ArrayRows() {
       {"SetDiff1D", "", {{"x", longs}, {"y", longs}}},
       {"Where", "", {{"condition", Filled<bool>({6000, 10'000}, true)}}},
       {"DynamicStitch", "", {{"indices", Counting<int32_t>(60 * kMillion), true}, {"data", Filled<int8_t>({60 * kMillion}), true}}},
+      {"DynamicStitch", "",  // all rows but the last are made by the block
+       {{"indices", Cat('[', Sizes({kit::kSanitized ? INT32_MAX / 2 : INT32_MAX}), ']')}, {"data", Cat('[', Whole("DT_INT8", {1}), ']')}}},
       {"DynamicPartition", "num_partitions_ = 2;", {{"data", floats}, {"partitions", Alternating(40 * kMillion)}}},
       {"EditDistance",
        "",
@@ -317,6 +319,7 @@ std::vector<Row> TextRows() {
       {"ParseSingleSequenceExample", "context_sparse_types_ = {DT_FLOAT};",  // within its value
        {{"serialized", FieldsWithin("\n\n\x12")}, {"feature_list_dense_missing_assumed_empty", none}, {"context_sparse_keys", key}, {"debug_name", Text("")}}},
       {"MergeSummary", "", {{"inputs", FieldsWithin("\n"), true}}},
+      {"Print", "summarize_ = -1;", {{"input", Scalar(0)}, {"data", Filled<float>({100 * kMillion}), true}}, {}, {}, true},
       {"ParseTensor", "out_type_ = DT_FLOAT;", {{"serialized", fields}}},
       {"ReduceJoin", "", {{"inputs", longs}, {"reduction_indices", Sizes({0})}}},
       {"StringJoin", "", {{"inputs", longs, true}}},

@@ -27,6 +27,18 @@ TEST_CASE("What a restored reader reads ahead counts in the memory budget", "[re
   CHECK(enough->used() >= 3'000'000);
 }
 
+TEST_CASE("Millions of records of a byte, read at once, count in the memory budget for what each takes besides", "[reader][memory]") {
+  ReaderTest test;
+  test.File("z", kit::Deflated(std::string(size_t{1} << 23, '\0'), kit::kGzipBits)).Name("z").Make("record_bytes_ = 1;encoding_ = GZIP;");
+  const auto budget = std::make_shared<MemoryBudget>(int64_t{1} << 24);
+  test.set_budget(budget);
+  CHECK(test.ReadUpTo(INT64_MAX).substr(0, 30) == "resource_exhausted");
+  CHECK(test.reader().records_produced() > 100'000);
+  test.reader().Reset();
+  CHECK(budget->used() == 0);
+  CHECK(test.ReadUpTo(2) == std::string("z:0=\0 z:1=\0 ", 12));
+}
+
 TEST_CASE("The name that an IdentityReader gives counts in the memory budget, once", "[reader][memory]") {
   constexpr size_t kBytes = size_t{1} << 20;
   const std::string name(kBytes, 'n');

@@ -1,6 +1,7 @@
 // What Assert and Print say, and how a page that says it goes on.
 #include <catch2/catch.hpp>
 
+#include "blocks/logging/tensor_text.h"
 #include "tests/kit/block_tester.h"
 #include "tests/kit/page_maker.h"
 
@@ -80,6 +81,18 @@ TEST_CASE("Print shows its data as it is, also where its output takes over the d
   AddBlock(page, "p", "Print", {{"input", {"ones.output"}}, {"data", {"twos.output"}}});
   AddBlock(page, "sum", "Add", {{"x", {"p.output"}}, {"y", {"ones.output"}}});
   CHECK(Printed(std::move(page), "sum.z", 1) == std::vector<std::string>{"[2 2 2...]"});
+}
+
+TEST_CASE("Print shows the first megabyte of a long tensor, also where all of it is asked for", "[logging]") {
+  Page page;
+  AddBlock(page, "many", "Fill", {{"dims", {Tensor::Of<int32_t>({30'000'000})}}, {"value", {Tensor::Scalar<uint8_t>(7)}}});
+  AddBlock(page, "p", "Print", {{"input", {Tensor::Scalar(1)}}, {"data", {"many.output", "many.output"}}}, "summarize_ = -1;");
+  const std::vector<std::string> lines = Printed(std::move(page), "p.output", 1);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].size() >= blocks::kMostText);
+  CHECK(lines[0].size() <= blocks::kMostText + 10);
+  CHECK(lines[0].substr(0, 5) == "[7 7 ");
+  CHECK(lines[0].substr(lines[0].size() - 9) == " 7...]...");
 }
 
 TEST_CASE("Print stops after first_n times", "[logging]") {

@@ -17,6 +17,8 @@ double Now(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+constexpr size_t kToldText = 400;  // bytes of a text that is too long
+
 int64_t memory_limit = int64_t{64} << 20;
 
 std::filesystem::path& Scratch() {
@@ -34,19 +36,30 @@ void SetMemoryLimit(int64_t bytes) { memory_limit = bytes; }
 void CheckStatus(const Status& status) {
   if (status.ok()) return;
   Require(status.code() != Code::kInternal, "an internal error: ", ToString(status));
-  Require(!status.message().empty(), "an error without a message: ", ToString(status));
+  const std::string text = ToString(status);
+  Require(!status.message().empty(), "an error without a message: ", text);
+  Require(text.size() <= kMostStatusText, "an error of ", text.size(), " bytes: ", text.substr(0, kToldText));
 }
 
 void CheckFindings(const Diagnostics& found) {
+  Require(found.all().size() <= Diagnostics::kLimit, found.all().size(), " findings are kept");
   for (const Diagnostic& diagnostic : found.all()) {
     Require(!diagnostic.status.ok(), "a finding that is none");
     CheckStatus(diagnostic.status);
+    const std::string text = ToString(diagnostic);
+    Require(text.size() <= kMostFindingText, "a finding of ", text.size(), " bytes: ", text.substr(0, kToldText));
   }
 }
 
 Stopwatch::Stopwatch() : clock_(Now(CLOCK_MONOTONIC)), processor_(Now(CLOCK_PROCESS_CPUTIME_ID)) {}
 
 double Stopwatch::seconds() const { return std::min(Now(CLOCK_MONOTONIC) - clock_, Now(CLOCK_PROCESS_CPUTIME_ID) - processor_); }
+
+void CheckTime(const Stopwatch& watch, std::chrono::duration<double> deadline, std::string_view what) {
+  const double most = (deadline + std::chrono::duration<double>(kOverrun)).count() * kSlowness;
+  const double seconds = watch.seconds();
+  Require(seconds <= most, what, " took ", seconds, " s, with a deadline of ", deadline.count(), " s");
+}
 
 Runtime& SharedRuntime() {
   // Never ended: its threads would be waited for while the process ends.

@@ -29,7 +29,16 @@ void Require(bool holds, const Parts&... message) {
   if (!holds) throw Finding(Cat(message...));
 }
 
-/// An error tells what is wrong, and never that the engine itself is at fault.
+/// How long one finding is as text: docs/limits.md has a message and the five texts that are told with it (page, pointer, block, port, hint).
+inline constexpr size_t kMostFindingText = 4096 + 5 * 1024 + 64;
+/// Any other error: Assert tells 1 MiB of values, all else takes less than that.
+inline constexpr size_t kMostStatusText = size_t{2} << 20;
+/// A value as `weft run` tells it, which is 16 elements at most.
+inline constexpr size_t kMostValueText = size_t{1} << 20;
+/// What all that is printed for an input may take: 1,000 findings of that length and more, and what tells the input again.
+constexpr size_t MostPrinted(size_t input) { return (size_t{16} << 20) + 64 * input; }
+
+/// An error tells what is wrong, within limits, and never that the engine itself is at fault.
 void CheckStatus(const Status& status);
 void CheckFindings(const Diagnostics& found);
 
@@ -54,6 +63,9 @@ class Stopwatch {
  private:
   double clock_, processor_;
 };
+
+/// Throws a Finding where more time has passed than the deadline allows.
+void CheckTime(const Stopwatch& watch, std::chrono::duration<double> deadline, std::string_view what);
 
 /// All blocks, with MemoryLimit(), kCallDeadline and two threads.
 Runtime& SharedRuntime();

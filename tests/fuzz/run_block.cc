@@ -27,14 +27,12 @@ Mode::Mode(std::string_view bytes, size_t ways) {
   if (!bytes.empty()) rest = bytes.substr(1);
 }
 
-Status RunCase(const cases::TestCase& test, bool alone, std::optional<std::chrono::milliseconds> deadline) {
+std::optional<Status> RunAlone(const cases::TestCase& test) {
   kit::BlockTester tester(kit::Catalog(), test.block);
   tester.Attrs(test.attrs).Folder(ScratchFolder()).Once(MemoryLimit());
   for (const auto& [port, input] : test.inputs) tester.Inputs(port, input.values);
-  if (alone && tester.WhySkipped().empty()) return tester.Run().status;
-  cases::SessionExecutor session(SharedRuntime());
-  if (deadline) session.set_deadline(std::chrono::steady_clock::now() + *deadline);
-  return session.RunBlock(test, ScratchFolder()).status;
+  if (!tester.WhySkipped().empty()) return std::nullopt;
+  return tester.Run().status;
 }
 
 BlockCase::BlockCase(std::string block, std::string attrs) {
@@ -56,7 +54,8 @@ BlockCase& BlockCase::List(const std::string& port, std::vector<Tensor> values) 
 
 Status BlockCase::Outcome(bool alone) const {
   const Stopwatch watch;
-  Status status = RunCase(test_, alone);
+  std::optional<Status> by_itself = alone ? RunAlone(test_) : std::nullopt;
+  Status status = by_itself ? *std::move(by_itself) : cases::SessionExecutor(SharedRuntime()).RunBlock(test_, ScratchFolder()).status;
   CheckFileTime(watch, test_.block);
   CheckStatus(status);
   return status;

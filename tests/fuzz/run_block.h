@@ -24,8 +24,8 @@ struct Mode {
   std::string_view rest;
 };
 
-/// A case of one block, in a session or alone. `deadline`: when its run is to end.
-Status RunCase(const cases::TestCase& test, bool alone, std::optional<std::chrono::milliseconds> deadline = std::nullopt);
+/// A case of one block without a session, with guards round its memory; nothing where the block cannot run so.
+std::optional<Status> RunAlone(const cases::TestCase& test);
 
 /// A block and what it is given.
 class BlockCase {

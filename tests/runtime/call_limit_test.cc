@@ -143,7 +143,7 @@ TEST_CASE("A document's calls end at the runtime's deadline", "[call_limit]") {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(NDEBUG)
 TEST_CASE("Loading, checking and editing a large page end within 100 ms of the deadline", "[call_limit][large]") {
-  constexpr auto kDeadline = std::chrono::milliseconds(30);
+  constexpr auto kDeadline = std::chrono::milliseconds(5);
   auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .call_deadline = kDeadline});
   const auto seconds = [](auto&& call) {
     const std::clock_t start = std::clock();  // processor time: other programs may be running
@@ -152,21 +152,21 @@ TEST_CASE("Loading, checking and editing a large page end within 100 ms of the d
   };
   const std::string text = PageOf(ChainOf(200000));
   std::unique_ptr<Document> document;
-  CHECK(seconds([&] { document = Document::Open(runtime, text); }) < 0.13);
+  CHECK(seconds([&] { document = Document::Open(runtime, text); }) < 0.105);
   CHECK(document->faults().FirstError().code() == Code::kCancelled);
   const std::string blanks = std::string(40 << 20, ' ') + "{}";
-  CHECK(seconds([&] { document = Document::Open(runtime, blanks); }) < 0.13);
+  CHECK(seconds([&] { document = Document::Open(runtime, blanks); }) < 0.105);
   CHECK(document->faults().FirstError().code() == Code::kCancelled);
   std::string values = "1";
   for (int i = 1; i < 4'000'000; ++i) values += ";1";
   const std::string texts = PageOf({Block("b", "Const", {{"value", Cat(R"({"dtype": "DT_INT32", "text": ")", values, R"("})")}})});
-  CHECK(seconds([&] { document = Document::Open(runtime, texts); }) < 0.13);
+  CHECK(seconds([&] { document = Document::Open(runtime, texts); }) < 0.105);
   CHECK(document->faults().FirstError().code() == Code::kCancelled);
   std::string drawing = "<svg xmlns=\"http://www.w3.org/2000/svg\">", label = drawing + "<text>" + std::string(50 << 20, 'x') + "</text></svg>";
   while (drawing.size() < (50 << 20)) drawing += "<g id=\"a\"><path d=\"M0 0\"/><text>label</text></g>\n";
   drawing += "</svg>";
   for (const std::string& design : {drawing, label}) {
-    CHECK(seconds([&] { document = Document::Open(runtime, design); }) < 0.13);
+    CHECK(seconds([&] { document = Document::Open(runtime, design); }) < 0.105);
     CHECK(document->faults().FirstError().code() == Code::kCancelled);
   }
   // Of a page that was opened without a deadline.
@@ -180,8 +180,8 @@ TEST_CASE("Loading, checking and editing a large page end within 100 ms of the d
       CHECK_THROWS_AS(call(), CallStopped);
     });
   };
-  CHECK(limited([&] { return page.scope()->Apply(edits, found, EditMode::kApply); }) < 0.13);
-  CHECK(limited([&] { CheckSessions(page.scope(), found); }) < 0.13);
+  CHECK(limited([&] { return page.scope()->Apply(edits, found, EditMode::kApply); }) < 0.105);
+  CHECK(limited([&] { CheckSessions(page.scope(), found); }) < 0.105);
 }
 
 TEST_CASE("A run whose plan has millions of values ends within 100 ms of its deadline", "[call_limit][large]") {
@@ -196,8 +196,9 @@ TEST_CASE("A run whose plan has millions of values ends within 100 ms of its dea
     const Status status = session.Run({.observer = nullptr, .deadline = deadline});
     // What others took of the processor is not this run's: what it worked itself counts.
     const double late = std::min(MillisecondsSince(deadline), 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC - milliseconds);
-    CHECK(status.code() == Code::kCancelled);
     CHECK(late < 100);
+    if (status.ok() && milliseconds > 100) break;  // a fast machine is done by then
+    CHECK(status.code() == Code::kCancelled);
   }
 }
 #endif

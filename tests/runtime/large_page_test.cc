@@ -206,5 +206,13 @@ TEST_CASE("Twice as many gradients take at most 2.5 times the time", "[large]") 
   CHECK(twice < 2.5 * once);
 }
 
+TEST_CASE("A page of 20,000 gradients of one chain is checked in five seconds", "[large]") {
+  Runtime runtime(MakeCatalog(), {.threads = 1, .memory_limit = 0});
+  const std::string text = Gradients(20001);
+  const double begin = ProcessorSeconds();
+  CHECK(Errors(runtime, text) == 0);
+  CHECK(ProcessorSeconds() - begin < 5 * kSlower);
+}
+
 }  // namespace
 }  // namespace weft

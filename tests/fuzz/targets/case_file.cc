@@ -12,6 +12,7 @@ constexpr int kMostRuns = 3;
 void RunOne(cases::TestCase test) {
   cases::SetFolder(test, ScratchFolder().string());
   cases::SessionExecutor executor(SharedRuntime());
+  const Stopwatch watch;
   executor.set_deadline(std::chrono::steady_clock::now() + kRunDeadline);
   if (test.is_page()) {
     const cases::PageOutcome outcome = executor.RunPage(test, ScratchFolder());
@@ -20,6 +21,8 @@ void RunOne(cases::TestCase test) {
   } else {
     CheckStatus(executor.RunBlock(test, ScratchFolder()).status);
   }
+  // With the page's opening, which is a call.
+  CheckTime(watch, kRunDeadline + kCallDeadline, "a case");
 }
 
 void RunFirst(std::string_view bytes) {

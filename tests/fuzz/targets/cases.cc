@@ -1,10 +1,14 @@
 // The case files of the blocks, each case with one to three slips: a block refuses it or computes something.
+#include <limits>
 #include <map>
+#include <optional>
 
 #include "tests/fuzz/run_block.h"
+#include "tests/fuzz/run_page.h"
 #include "tests/fuzz/targets.h"
 #include "tests/kit/block_tester.h"
 #include "tests/kit/case_mutation.h"
+#include "tests/kit/case_page.h"
 #include "weft/cases/case_reader.h"
 #include "weft/cases/case_runner.h"
 
@@ -70,8 +74,11 @@ SeededCase CaseOf(std::string_view seed) {
 }
 
 void RunSeeded(std::string_view seed) {
-  const SeededCase made = CaseOf(seed);
-  CheckStatus(RunCase(made.test, made.alone, kRunDeadline));
+  std::optional<SeededCase> made = CaseOf(seed);
+  if (const std::optional<Status> status = made->alone ? RunAlone(made->test) : std::nullopt) return CheckStatus(*status);
+  Page page = kit::PageOfCase(made->test, SharedRuntime().registry(), std::numeric_limits<int64_t>::max()).page;
+  made.reset();  // the strings that the run has counted are to end with it
+  RunPage(std::move(page), {}, SeedOf(seed) % 2 == 0);
 }
 
 }  // namespace

@@ -1,11 +1,15 @@
 // Arguments of the program weft, one a line: read, and where they are harmless, run. The files that they may name are those of a folder with
 // a page, a case file, a value and a snapshot.
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <iostream>
+#include <streambuf>
 #include <vector>
 
 #include "tests/fuzz/finding.h"
@@ -51,19 +55,37 @@ void CutNumbers(std::string& argument) {
   if ((argument.starts_with("--steps=") || argument.starts_with("--threads=")) && argument.size() > equals + 4) argument.resize(equals + 4);
 }
 
-/// Standard input and output lead nowhere while this lives, and what goes to std::cerr does not come out. (Standard error itself stays: a
-/// sanitizer writes its report there.)
+/// Counts what is written to it, by any thread.
+class Counter : public std::streambuf {
+ public:
+  size_t bytes() const { return bytes_; }
+
+ private:
+  int_type overflow(int_type c) override {
+    ++bytes_;
+    return traits_type::not_eof(c);
+  }
+  std::streamsize xsputn(const char* /*text*/, std::streamsize size) override {
+    bytes_ += static_cast<size_t>(size);
+    return size;
+  }
+
+  std::atomic<size_t> bytes_ = 0;
+};
+
+/// Standard input is empty while this lives, and what goes to standard output and std::cerr is counted and does not come out. (Standard error
+/// itself stays: a sanitizer writes its report there.)
 class Silence {
  public:
   Silence() {
     std::cout.flush();
     std::fflush(stdout);
-    const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const int streams[kStreams] = {open("/dev/null", O_RDWR | O_CLOEXEC), memfd_create("output", MFD_CLOEXEC)};
     for (int fd = 0; fd < kStreams; ++fd) {
       kept_[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-      dup2(nowhere, fd);
+      dup2(streams[fd], fd);
+      close(streams[fd]);
     }
-    close(nowhere);
   }
   ~Silence() {
     std::cout.flush();
@@ -79,10 +101,20 @@ class Silence {
   Silence(const Silence&) = delete;
   Silence& operator=(const Silence&) = delete;
 
+  /// Bytes that were written until now.
+  size_t printed() const {
+    std::cout.flush();
+    std::fflush(stdout);
+    struct stat output{};
+    const bool known = fstat(STDOUT_FILENO, &output) == 0;
+    return counter_.bytes() + (known ? static_cast<size_t>(output.st_size) : 0);
+  }
+
  private:
   static constexpr int kStreams = 2;
   int kept_[kStreams];
-  std::streambuf* errors_ = std::cerr.rdbuf(nullptr);
+  Counter counter_;
+  std::streambuf* errors_ = std::cerr.rdbuf(&counter_);
 };
 
 /// The folder, as the working folder while this lives. What a command wrote into it is removed before the next one.
@@ -129,11 +161,14 @@ void CommandLine(std::string_view bytes) {
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   int status = 0;
+  size_t printed = 0;
   {
     const WorkingFolder folder;
     const Silence silence;
     status = weft_command_main(static_cast<int>(arguments.size()), argv.data());
+    printed = silence.printed();
   }
+  Require(printed <= MostPrinted(bytes.size()), printed, " bytes were printed");
   Require(status >= 0 && status <= 2, "the exit status is ", status);
 }
 
