@@ -33,11 +33,16 @@ def run(*command, **options):
 def setUpModule():
     global folder, prefix, venv
     folder = pathlib.Path(tempfile.mkdtemp(prefix="weft-install-"))
-    prefix, venv = folder / "prefix", folder / "venv"
+    prefix, venv = folder / "prefix", folder / "clone/env"
     run("cmake", "--install", BUILD, "--prefix", prefix)
-    wheel = run(ROOT / "tools/wheel", folder, env={**os.environ, "WEFT_LIBRARY_DIR": str(BUILD / "lib")}).splitlines()[-1]
-    run(PYTHON, "-m", "venv", "--system-site-packages", venv)
-    run(venv / "bin/pip", "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check", wheel)
+    # The Python package as python/README.md says, in a copy of what that needs of a clone.
+    clone = venv.parent
+    shutil.copytree(ROOT / "python", clone / "python", ignore=shutil.ignore_patterns("__pycache__"))
+    (clone / "tools").mkdir()
+    for name in ("CMakeLists.txt", "tools/wheel", "tools/setup.sh", "tools/packages.txt"):
+        shutil.copy(ROOT / name, clone / name)
+    system = f"{pathlib.Path(PYTHON).parent}:{os.environ['PATH']}"
+    run("bash", "-euc", install_commands("python/README.md"), cwd=clone, env={**os.environ, "PATH": system, "WEFT_LIBRARY_DIR": str(BUILD / "lib")})
     # The project in tests/install, by what the installed CMake package says.
     run("cmake", "-S", ROOT / "tests/install", "-B", folder / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", folder / "build")
@@ -54,6 +59,12 @@ def pkg_config(*options):
 def readme_part(mark, language):
     """A part of README.md, by the comment before it."""
     return re.search(rf"<!-- {mark} -->\n```{language}\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
+
+
+def install_commands(guide):
+    """The commands by which a guide installs the Python package, without their comments."""
+    commands = re.search(r"```sh\n(python3 -m venv .*?)```", (ROOT / guide).read_text(), re.S)[1]
+    return re.sub(r" +# .*", "", commands)
 
 
 def declared():
@@ -211,6 +222,12 @@ class BenchmarkTest(unittest.TestCase):
 
 
 class PythonTest(unittest.TestCase):
+    def test_install_commands(self):
+        """Both guides say how the package was installed here; it is that of the environment, not of the clone beside it."""
+        self.assertEqual(install_commands("README.md"), install_commands("python/README.md"))
+        said = run(venv / "bin/python", "-c", "import weft; print(weft.__file__)", cwd=folder)
+        self.assertTrue(pathlib.Path(said.strip()).is_relative_to(venv), said)
+
     def test_package(self):
         """The tests in tests/python, by the package in the fresh environment."""
         global python_tests
@@ -241,7 +258,7 @@ class PythonTest(unittest.TestCase):
         self.assertEqual((folder / "line.csv").read_text().count("\n"), 4)
 
     def test_wheel_is_whole(self):
-        names = run(PYTHON, "-m", "zipfile", "-l", next(folder.glob("weft-*.whl")))
+        names = run(PYTHON, "-m", "zipfile", "-l", next((folder / "clone/out").glob("weft-*.whl")))
         for name in ("weft/__init__.py", "weft/blocks.py", "weft/py.typed", "weft/lib/libweft.so.1", "weft/lib/libweft-python.so"):
             self.assertIn(name, names)
         for library in (BUILD / "lib").glob("libweft_mpi*.so"):

@@ -15,7 +15,8 @@ constexpr RangeOut y_ends{"y_min", "y_max"};
 constexpr Attr<bool> output_range_given{"output_range_given", "false", "the range of y is given; false: it is that of the results"};
 constexpr Attr<float> given_y_min{"given_y_min", "0.0", "what the lowest integer of y stands for, where given"};
 constexpr Attr<float> given_y_max{"given_y_max", "0.0", "what the highest integer of y stands for, where given"};
-constexpr Attr<float> variance_epsilon{"variance_epsilon", "1e-05", "a small number added to the variance"};
+constexpr Attr<float> variance_epsilon{"variance_epsilon", "1e-05",
+    "a small number added to the variance; as in TensorFlow any number, also one that leaves a sum below 0, whose root, nan, counts as the lowest integer"};
 constexpr Attr<float> min_separation{"min_separation", "0.001", "the least size of the range of y"};
 
 /// Pictures as [pictures, pixels, channels]; a part is some pixels of one picture.

@@ -21,7 +21,7 @@ struct Ports {
 };
 using P = Ports<3>;  // the same indices in all versions
 
-constexpr Attr<float> epsilon{"epsilon", "0.0001", "what was added to the variance"};
+constexpr Attr<float> epsilon{"epsilon", "0.0001", "what was added to the variance; any number, also one that leaves a sum below 0, whose root is nan"};
 constexpr Attr<Layout> data_format{"data_format", "NHWC", "where the channel is", "NHWC|NCHW"};
 constexpr Attr<Layout> data_format_3{"data_format", "NHWC", "where the channel is; NDHWC and NCDHW are for rank 5"};
 constexpr Attr<bool> is_training{"is_training", "true",

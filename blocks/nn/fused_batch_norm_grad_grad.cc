@@ -33,7 +33,7 @@ struct SecondOrder {
 enum Parameter { kMean, kReciprocal, kMeanG, kMeang, kFactorG, kFactorC, kConstant, kXFactorG, kXFactorg, kXFactorC, kProductGc,
     kProductgc, kParameters };
 
-constexpr Attr<float> epsilon{"epsilon", "0.0001", "what was added to the variance"};
+constexpr Attr<float> epsilon{"epsilon", "0.0001", "what was added to the variance; any number, also one that leaves a sum below 0, whose root is nan"};
 constexpr Attr<Layout> data_format{"data_format", "NHWC", "where the channel is"};
 constexpr Attr<bool> is_training{"is_training", "true", "whether mean and variance depend on x"};
 

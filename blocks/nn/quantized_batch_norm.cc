@@ -21,7 +21,8 @@ constexpr Out<0> result{"result", "out_type", "the shape of t"};
 constexpr RangeOut result_ends{"result_min", "result_max", "a scalar: -2^20, which the lowest integer stands for",
                                "a scalar: 2^20, which the highest integer stands for"};
 constexpr Attr<DType> out_type{"out_type", kRequired, "the type of result"};
-constexpr Attr<float> variance_epsilon{"variance_epsilon", kRequired, "a small number added to the variance"};
+constexpr Attr<float> variance_epsilon{"variance_epsilon", kRequired,
+    "a small number added to the variance; as in TensorFlow any number, also one that leaves a sum below 0, whose root, nan, counts as the lowest integer"};
 constexpr Attr<bool> scale_after_normalization{"scale_after_normalization", kRequired, "multiply by gamma"};
 
 constexpr QuantizedLimits kWide = LimitsOf<int32_t>(), kBytes = LimitsOf<uint8_t>();

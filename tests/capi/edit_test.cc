@@ -1,5 +1,6 @@
 // Edits through the C interface: what they change, what takes them back, and what is refused.
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "tests/capi/capi_kit.h"
 #include "tests/runtime/page_test.h"
@@ -27,6 +28,14 @@ size_t Faults(weft_page* page) {
   REQUIRE(weft_page_diagnostics(page, found.out(), nullptr) == WEFT_OK);
   REQUIRE(weft_diagnostics_count(found, &count) == WEFT_OK);
   return count;
+}
+
+/// What edits changed, of the texts that tell it second.
+nlohmann::json ChangesIn(weft_strings* texts) {
+  const char* text = nullptr;
+  size_t bytes = 0;
+  REQUIRE(weft_strings_get(texts, 1, &text, &bytes) == WEFT_OK);
+  return nlohmann::json::parse(std::string(text, bytes));
 }
 
 float First(weft_session* session, const char* name) {
@@ -109,6 +118,8 @@ TEST_CASE("C: a page takes edits back and makes them again, and says what that c
   C_OK(problems, weft_page_undo(page, nullptr, problems.out()));
   C_OK(problems, weft_page_undo(page, edits.out(), problems.out()));
   CHECK(TextOf(edits).find(R"({"op": "rename", "block": "why", "to": "y"})") != std::string::npos);
+  CHECK(ChangesIn(edits)["renamed"] == nlohmann::json::parse(R"([["why", "y"]])"));
+  CHECK(ChangesIn(edits)["changed"] == nlohmann::json::array({"z"}));
   CHECK(Written(page) == before);
   C_OK(problems, weft_page_history(page, &undo, &redo, problems.out()));
   CHECK(undo == 0);
@@ -116,6 +127,8 @@ TEST_CASE("C: a page takes edits back and makes them again, and says what that c
   CHECK(Edits(page) == 4);
   C_OK(problems, weft_page_redo(page, again.out(), problems.out()));
   CHECK(TextOf(again).find(R"({"op": "rename", "block": "y", "to": "why"})") != std::string::npos);
+  CHECK(ChangesIn(again)["renamed"] == nlohmann::json::parse(R"([["y", "why"]])"));
+  CHECK(ChangesIn(again)["changed"] == nlohmann::json::array({"z"}));
   C_OK(problems, weft_page_redo(page, nullptr, problems.out()));
   CHECK(Written(page) == after);
   CHECK(weft_page_redo(page, again.out(), problems.out()) == WEFT_FAILED_PRECONDITION);

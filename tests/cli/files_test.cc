@@ -1,4 +1,5 @@
 // Files that the command line reads and writes: .npy feeds, results as JSON and .npz, plots as pictures.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -152,6 +153,30 @@ TEST_CASE("--results writes JSON and .npz", "[cli]") {
   CHECK(RunWeft({"run", page, "--results", npz, "--fetch", "s.output"}).status == 0);
   CHECK(Unzip(kit::FileBytes(npz)).empty());
   for (const auto& entry : fs::directory_iterator(place.path())) CHECK_THAT(entry.path().string(), !Contains(".tmp"));
+}
+
+TEST_CASE("--results has a fetched Variable as the run read it, and as it is after the run", "[cli]") {
+  FeedPlace place;
+  const std::string page = place.Write("page.json", R"({"weft": 1, "blocks": [
+      {"id": "n", "block": "Variable", "inputs": {"initvalues": {"dtype": "DT_FLOAT", "shape": [], "values": [5]}}},
+      {"id": "count", "block": "AssignAdd", "inputs": {"ref": "n.ref", "value": {"text": "1.0f"}}},
+      {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["n.ref"], "run_outputs": ["count.operation"]}}]})");
+  const std::string json = place.Path("out.json"), npz = place.Path("out.npz");
+  CHECK(RunWeft({"run", page, "--steps", "3", "--results", json}).status == 0);
+  const Json results = Json::parse(kit::FileBytes(json));
+  CHECK(results["n.ref"]["values"] == Json::parse("[7]"));
+  CHECK(results["n"]["values"] == Json::parse("[8]"));
+
+  CHECK(RunWeft({"run", page, "--steps", "3", "--results", npz}).status == 0);
+  auto files = Unzip(kit::FileBytes(npz));
+  std::ranges::sort(files);
+  REQUIRE(files.size() == 3);
+  const float values[] = {8, 8, 7};
+  const char* names[] = {"count.output_ref.npy", "n.npy", "n.ref.npy"};
+  for (size_t i = 0; i < 3; ++i) {
+    CHECK(files[i].first == names[i]);
+    CHECK(files[i].second.ends_with(std::string(reinterpret_cast<const char*>(&values[i]), sizeof(float))));
+  }
 }
 
 TEST_CASE("--plot draws in the terminal, --plot-file writes pictures", "[cli]") {

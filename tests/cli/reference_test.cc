@@ -55,6 +55,11 @@ TEST_CASE("weft blocks --markdown writes a page for each block and an index", "[
   CHECK(checked.status == 0);
 }
 
+TEST_CASE("weft blocks NAME tells of a block that does something that it can be run by itself", "[cli]") {
+  CHECK_THAT(RunWeft({"blocks", "AssignAdd"}).out, Contains("\noperation\n  ID.operation  the block itself"));
+  for (const char* name : {"ClientSession", "Const", "Variable"}) CHECK_THAT(RunWeft({"blocks", name}).out, !Contains("ID.operation  "));
+}
+
 TEST_CASE("weft blocks --markdown takes no misspelt block for a folder", "[cli]") {
   kit::TemporaryFolder folder;
   kit::ProgramOptions there;
