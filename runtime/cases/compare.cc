@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "weft/base/difference.h"
 #include "weft/base/float16.h"
 
 namespace weft::cases {
@@ -62,7 +63,8 @@ std::string Difference(const Tensor& got, const ExpectedValue& expected, const T
     }
   });
   if (count == 0) return "";
-  return Cat("element ", IndexText(got.shape(), first), " needs ", ElementText(expected.tensor, first), ", got ", ElementText(got, first), " (", count, " of ",
+  const auto [needed, found] = DifferentElements(expected.tensor, got, first);
+  return Cat("element ", IndexText(got.shape(), first), " needs ", needed, ", got ", found, " (", count, " of ",
              got.count(), " differ; tolerance ", tolerance.absolute, " + ", tolerance.relative, " * |expected|)");
 }
 

@@ -46,7 +46,10 @@ Status Draft::At(Status status, int block, std::string_view port, int item) cons
 
 void Draft::Error(Status status, int block, std::string_view port, int item) {
   nodes[block].broken = true;
-  if (page.complete && IsOpenInput(page.blocks[block], nodes[block].def, port)) ++parts.open_inputs;
+  // Each of very many inputs may be in error: a block that has more of them than ports is not looked through for each.
+  const BlockDef* def = nodes[block].def;
+  const bool few = page.complete && def != nullptr && page.blocks[block].inputs.size() <= def->inputs.size();
+  if (few && IsOpenInput(page.blocks[block], def, port)) ++parts.open_inputs;
   diagnostics.Error(At(std::move(status), block, port, item));
 }
 

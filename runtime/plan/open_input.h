@@ -9,7 +9,8 @@
 
 namespace weft {
 
-/// Whether `port` is an input of the block, by any of its names, and has neither a wire nor a value. `def` may be null.
+/// Whether `port` is an input of the block, by any of its names, and has neither a wire nor a value. `def` may be null. Takes time by how many
+/// inputs are written.
 inline bool IsOpenInput(const PageBlock& block, const BlockDef* def, std::string_view port) {
   const int input = def == nullptr ? -1 : def->FindInput(port);
   if (input < 0) return false;

@@ -75,11 +75,14 @@ class TypeInference {
 
  private:
   void BindInputTypes();
+  void BindTypesOf(size_t port);
+  void BindLengthOf(size_t port);
   Status BindType(int port, DType type);
   Status BindLength(size_t port, int list_attr);
   void CheckAllowedTypes();
   Status BindInputs();
-  void Note(Status fault, int type_attr = -1);
+  /// `attr`: what the fault is of; empty: of one input alone.
+  void Note(Status fault, std::string_view attr = {});
   void SetTypes(const std::vector<char>& unread);
   bool KnowsOutputs(const std::vector<char>& unread) const;
   Status SetOutputs();
@@ -90,12 +93,13 @@ class TypeInference {
   std::vector<AttrValue> settings_;  // by attribute: its value so far
   Status fault_;
   std::vector<Status> more_;
-  std::vector<int> clashing_;  // type attributes of which a fault is noted: what else is said of them may follow from it
+  // Attributes of types and lengths of which a fault is noted: what else is said of them may follow from it.
+  std::vector<std::string_view> at_fault_;
 };
 
-void TypeInference::Note(Status fault, int type_attr) {
-  if (fault.ok() || (type_attr >= 0 && std::ranges::find(clashing_, type_attr) != clashing_.end())) return;
-  if (type_attr >= 0) clashing_.push_back(type_attr);
+void TypeInference::Note(Status fault, std::string_view attr) {
+  if (fault.ok() || (!attr.empty() && std::ranges::find(at_fault_, attr) != at_fault_.end())) return;
+  if (!attr.empty()) at_fault_.push_back(attr);
   if (fault_.ok()) {
     fault_ = std::move(fault);
   } else {
@@ -124,26 +128,33 @@ Status TypeInference::BindType(int port, DType type) {
 
 // What is at fault binds nothing, so that it hides no other fault and brings none.
 void TypeInference::BindInputTypes() {
-  const BlockDef& def = *node_.def;
-  for (size_t p = 0; p < def.inputs.size(); ++p) {
-    const PortSpec& spec = def.inputs[p];
-    const uint32_t begin = node_.in_first[p], end = node_.in_first[p + 1];
-    const int list_attr = spec.list == PortList::kSingle ? -1 : def.FindAttr(spec.list_attr);
-    const int type_attr = spec.dtype != DType::kInvalid ? -1 : def.FindAttr(spec.type_attr);
-    Status status;  // the first fault of the port
-    for (uint32_t v = begin; v < end && status.ok(); ++v) {
-      status = CheckKind(spec, inputs_[v].reference);
-      if (!status.ok() || spec.list == PortList::kTuple) continue;
-      status = BindType(static_cast<int>(p), inputs_[v].type);
-      if (!status.ok() && spec.list != PortList::kSingle) status = std::move(status).Append(Cat(" at index ", v - begin));
-    }
-    if (begin == end && spec.list == PortList::kHomogeneous && !MayBeEmpty(def, spec)) {
-      status = InvalidArgument("the input '", spec.name, "' of ", def.name, " needs at least one value, found none").WithPort(spec.name);
-    }
-    if (status.ok() && spec.list != PortList::kSingle) status = list_attr < 0 ? CheckLength(node_, p) : BindLength(p, list_attr);
-    Note(std::move(status), type_attr);
+  for (size_t p = 0; p < node_.def->inputs.size(); ++p) {
+    BindTypesOf(p);
+    if (node_.def->inputs[p].list != PortList::kSingle) BindLengthOf(p);
   }
   CheckAllowedTypes();
+}
+
+void TypeInference::BindTypesOf(size_t p) {
+  const PortSpec& spec = node_.def->inputs[p];
+  const uint32_t begin = node_.in_first[p], end = node_.in_first[p + 1];
+  for (uint32_t v = begin; v < end; ++v) {
+    if (Status status = CheckKind(spec, inputs_[v].reference); !status.ok()) return Note(std::move(status));
+    if (spec.list == PortList::kTuple) continue;
+    Status status = BindType(static_cast<int>(p), inputs_[v].type);
+    if (!status.ok() && spec.list != PortList::kSingle) status = std::move(status).Append(Cat(" at index ", v - begin));
+    if (!status.ok()) return Note(std::move(status), spec.dtype != DType::kInvalid ? std::string_view() : spec.type_attr);
+  }
+}
+
+void TypeInference::BindLengthOf(size_t p) {
+  const PortSpec& spec = node_.def->inputs[p];
+  if (std::ranges::find(at_fault_, spec.list_attr) != at_fault_.end()) return;  // an earlier list of that length
+  const int list_attr = node_.def->FindAttr(spec.list_attr);
+  if (node_.in_first[p] == node_.in_first[p + 1] && spec.list == PortList::kHomogeneous && !MayBeEmpty(*node_.def, spec)) {
+    return Note(InvalidArgument("the input '", spec.name, "' of ", node_.def->name, " needs at least one value, found none").WithPort(spec.name), spec.list_attr);
+  }
+  Note(list_attr < 0 ? CheckLength(node_, p) : BindLength(p, list_attr), spec.list_attr);
 }
 
 // The attribute that a list port gives its length or its types.
@@ -183,7 +194,7 @@ void TypeInference::CheckAllowedTypes() {
       for (DType t : def.attrs[attr].allowed_types) allowed += Cat(allowed.empty() ? "" : ", ", t);
       Note(InvalidArgument("the input '", def.inputs[p].name, "' of ", def.name, " does not take ", bound_[attr], "; it takes ", allowed)
                .WithPort(def.inputs[p].name),
-           attr);
+           def.inputs[p].type_attr);
     }
   }
 }

@@ -40,16 +40,17 @@ std::set<std::string> ErrorsOf(const Diagnostics& diagnostics) {
 }
 
 /// Whether the error is of an input that has neither a wire nor a value.
-bool IsOfOpenInput(const Page& page, const Registry& registry, const Place& place) {
+bool IsErrorOfOpenInput(const Page& page, const Registry& registry, const Place& place) {
   const int index = page.Find(place.block);
   if (index < 0) return false;
   const PageBlock& block = page.blocks[static_cast<size_t>(index)];
   return IsOpenInput(block, registry.Find(block.type), place.port);
 }
 
-/// How many errors there are, also of those that are not kept; `open_inputs`: but for inputs that have nothing.
-size_t CountErrors(const Graph& graph, const Diagnostics& found, bool open_inputs) {
-  return found.errors() - (open_inputs ? std::min(graph.open_inputs(), found.errors()) : 0);
+/// How many errors there are, also of those that are not kept. `open_inputs`: of those that connecting found, but for inputs that have nothing.
+size_t CountErrors(const Revision& revision, const Diagnostics& found, bool open_inputs) {
+  const size_t connecting = revision.found.errors();
+  return open_inputs ? connecting - std::min(revision.graph->open_inputs(), connecting) : found.errors();
 }
 
 /// The input that an edit gives something, and what it gives: the last item, where it gives a list; null where it gives nothing.
@@ -123,18 +124,19 @@ Result<std::vector<Edit>> ApplyToPage(Page& page, const Registry& registry, std:
   return editor.TakeUndo();
 }
 
-Status FirstNewError(const Graph& old, const Diagnostics& before, const Graph& fresh, const Diagnostics& after, bool open_inputs) {
+Status FirstNewError(const Revision& old, const Diagnostics& before, const Revision& fresh, const Diagnostics& after, bool open_inputs) {
+  const Page& page = fresh.graph->page();
   const std::set<std::string> known = ErrorsOf(before);
   for (const Diagnostic& diagnostic : after.all()) {
     const Place& place = diagnostic.status.place();
-    if (diagnostic.severity != Severity::kError || (open_inputs && IsOfOpenInput(fresh.page(), fresh.registry(), place))) continue;
+    if (diagnostic.severity != Severity::kError || (open_inputs && IsErrorOfOpenInput(page, fresh.graph->registry(), place))) continue;
     if (!known.contains(Cat(place.block, ".", place.port, ": ", diagnostic.status.message()))) return diagnostic.status;
   }
   // Of a page with very many errors not all are kept.
   const size_t errors = CountErrors(fresh, after, open_inputs), had = CountErrors(old, before, open_inputs);
   if (errors > had && after.errors() > Diagnostics::kLimit) {
     const char* which = open_inputs ? "errors besides inputs without a wire" : "errors";
-    return InvalidArgument("the page would have ", errors, " ", which, "; before the edit it has ", had).WithPage(fresh.page().name);
+    return InvalidArgument("the page would have ", errors, " ", which, "; before the edit it has ", had).WithPage(page.name);
   }
   return {};
 }
@@ -142,7 +144,7 @@ Status FirstNewError(const Graph& old, const Diagnostics& before, const Graph& f
 Status ToldOfEdits(const Graph& graph, std::span<const Edit> edits, Status fault) {
   const int block = fault.place().block.empty() ? -1 : graph.IndexOf(fault.place().block);
   const BlockDef* def = block < 0 ? nullptr : graph.node(block).def;
-  if (def == nullptr || IsOfOpenInput(graph.page(), graph.registry(), fault.place())) return fault;
+  if (def == nullptr || IsErrorOfOpenInput(graph.page(), graph.registry(), fault.place())) return fault;
   const int told = def->FindInput(fault.place().port);
   const Wire* to = nullptr;
   const InputItem* item = nullptr;

@@ -22,9 +22,9 @@ std::shared_ptr<Revision> NextRevision(const Revision& old, std::shared_ptr<cons
 /// have none wait in the revision for those.
 void CheckRevision(const Scope& scope, Revision& revision, Diagnostics& diagnostics, bool keep_plans);
 
-/// The first error of `after`, found on the page of `fresh`, that is not one of `before`, found on that of `old`, wherever on the page; where
+/// The first error of `after`, found of `fresh`, that is not one of `before`, found of `old`, wherever on the page; where
 /// there are more than are kept, also an error that says how many there would be. `open_inputs`: but for inputs that have nothing.
-Status FirstNewError(const Graph& old, const Diagnostics& before, const Graph& fresh, const Diagnostics& after, bool open_inputs);
+Status FirstNewError(const Revision& old, const Diagnostics& before, const Revision& fresh, const Diagnostics& after, bool open_inputs);
 
 /// A fault that edits brought to the page of `graph`: told of the input that they wired, where a block's checks tell it of another one.
 Status ToldOfEdits(const Graph& graph, std::span<const Edit> edits, Status fault);

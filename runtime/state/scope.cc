@@ -97,7 +97,7 @@ Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics&
   if (mode != EditMode::kApply) {
     Diagnostics before = old->found;
     CheckRevision(*this, *old, before, false);
-    fault = FirstNewError(*old->graph, before, *fresh->graph, found, mode == EditMode::kOpenInputs);
+    fault = FirstNewError(*old, before, *fresh, found, mode == EditMode::kOpenInputs);
     fault = ToldOfEdits(*fresh->graph, made, std::move(fault));
   }
   diagnostics.Append(std::move(found));

@@ -19,6 +19,7 @@ constexpr double kLongRun = 400;                    // milliseconds that a run w
 constexpr double kTellingRun = 10;                  // milliseconds of a run that tells how long a larger one takes
 constexpr int64_t kMostGiven = int64_t{256} << 20;  // bytes of a case's inputs
 constexpr int64_t kMostMade = int64_t{512} << 20;   // of what a page holds besides
+constexpr double kHung = 20'000;                    // milliseconds of the clock, however busy the machine is
 constexpr int kFewestBlocks = 120;                  // that become slow enough for a deadline to stop them
 
 /// A case, and how it is made larger: at most `most` times.
@@ -31,8 +32,8 @@ struct GrowingCase {
 struct TimedRun {
   Status status;
   double took = 0, worked = 0;  // milliseconds: of the clock or, where less, of this thread's processor; of the processor
-
-  bool late() const { return took > static_cast<double>(kDeadline.count()) + kLatest; }
+  bool hung = false;
+  bool late() const { return hung || took > static_cast<double>(kDeadline.count()) + kLatest; }
   bool stopped() const { return status.code() == Code::kCancelled; }
 };
 
@@ -69,6 +70,7 @@ TimedRun RunWithDeadline(Runtime& runtime, const cases::TestCase& test) {
   const auto begin = Clock::now();
   run.status = session.Run({.observer = nullptr, .deadline = begin + kDeadline});
   run.took = MillisecondsSince(begin);
+  run.hung = run.took > kHung;
   run.worked = ThreadMilliseconds() - before;
   run.took = std::min(run.took, run.worked);
   return run;

@@ -214,7 +214,7 @@ TEMPLATE_TEST_CASE("Killed at any moment, a writer leaves the file before or the
   const auto begin = std::chrono::steady_clock::now();
   REQUIRE(writer.Write(1));
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin).count();
-  const auto longest = static_cast<useconds_t>(std::clamp<int64_t>(2 * took, 3000, 100000));
+  const auto longest = static_cast<useconds_t>(std::max<int64_t>(2 * took, 3000));
   // Kills that fall into a write leave something unfinished: about half of them do, and where few do, more follow.
   const int rounds = kit::kSanitized ? 20 : 200, least = rounds / 20;
   std::mt19937 random(11);
@@ -228,7 +228,6 @@ TEMPLATE_TEST_CASE("Killed at any moment, a writer leaves the file before or the
       if (writer.one_file()) REQUIRE(number.has_value());
       if (!number) continue;
       ++read;
-      CHECK(*number >= 0);
       if (writer.one_file()) CHECK(*number >= before);
       last = std::max(last, *number);
     }
@@ -236,7 +235,7 @@ TEMPLATE_TEST_CASE("Killed at any moment, a writer leaves the file before or the
   }
   INFO(left << " times something was left, " << read << " values were read, the last one " << last);
   CHECK(left >= least);
-  CHECK(read > 0);
+  CHECK(read > rounds / 4);
   CHECK(last > 1);
   REQUIRE(writer.Write(2));
   for (const auto& [name, number] : writer.Read()) CHECK(number == 2);

@@ -144,11 +144,9 @@ TEST_CASE("A long string is shown as its beginning, and written whole", "[cli][t
   const Json values = Json::parse(RunWeft({"run", page, "--json"}).out, nullptr, false);
   REQUIRE(values.is_object());
   CHECK(values["a10.z"]["values"][0].get<std::string>().size() == whole);
-  const std::string json = place.Path("out.json"), npz = place.Path("out.npz");
-  for (const std::string& file : {json, npz}) {
-    CHECK(RunWeft({"run", page, "--quiet", "--results", file}).status == 0);
-    CHECK(kit::FileBytes(file).size() >= (file == json ? whole : 1));
-  }
+  const std::string file = place.Path("out.json");  // (.npz has no strings)
+  CHECK(RunWeft({"run", page, "--quiet", "--results", file}).status == 0);
+  CHECK(kit::FileBytes(file).size() >= whole);
 }
 
 TEST_CASE("A file that becomes larger than a limit is an error", "[cli][terminal]") {

@@ -86,6 +86,7 @@ inline std::vector<Family> Families() {
           {"literals", Literals, 125},
           {"long literals", LongLiterals, 250},
           {"wires to nothing", MissingBlocks, 250, Kind::kFaulty},
+          {"inputs of one block at fault", BadInputs, 250, Kind::kFaulty},
           {"attributes and types at fault", BadAttributes, 125, Kind::kFaulty},
           {"shapes at fault", BadShapes, 250, Kind::kFaulty},
           {"cycles", Cycles, 250, Kind::kFaulty},

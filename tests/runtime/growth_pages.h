@@ -247,6 +247,18 @@ inline Blocks MissingBlocks(int n) {
   return blocks;
 }
 
+/// One block of many inputs that it does not have, before many wires to nothing.
+inline Blocks BadInputs(int n) {
+  std::vector<std::pair<std::string, std::string>> inputs;
+  std::string wires;
+  for (int i = 0; i < n; ++i) {
+    inputs.emplace_back(Cat("u", i), "c.output");
+    wires += Cat(i == 0 ? "" : ", ", "\"a", i, ".y\"");
+  }
+  inputs.emplace_back("inputs", Cat("[", wires, "]"));
+  return {Block("c", "Const", {{"value", Vector({1, 2})}}), Block("sum", "AddN", inputs)};
+}
+
 inline Blocks BadAttributes(int n) {
   Blocks blocks = {Block("c", "Const", {{"value", Vector({1, 2})}}), Block("i", "Const", {{"value", Ints({1, 2})}})};
   for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("b", i), "Add", {{"x", i == 0 ? "c.output" : Cat("b", i - 1, ".z")}, {"y", "c.output"}}, "no_ = 1;"));

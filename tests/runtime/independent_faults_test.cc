@@ -150,6 +150,12 @@ TEST_CASE("each type of a block that does not fit is told", "[faults]") {
   // Once for all that have one type: the second may be right, and what they are compared with wrong.
   CHECK(FaultsOf(With(constants, {Block("all", "AddN", {{"inputs", R"(["f.output", "i.output", "i.output"])"}})})) == Faults{"all.inputs"});
   CHECK(FaultsOf(With(constants, {AddOf("sum", "i.output", "i.output", "T_ = DT_FLOAT;")})) == Faults{"sum.x"});
+  // Once for all lists that have one length, and a length and a type of one list apart.
+  const std::string f2 = R"(["f.output", "f.output"])", f1 = R"(["f.output"])", mixed = R"(["f.output", "i.output"])";
+  CHECK(FaultsOf(With(constants, {Block("s", "DynamicStitch", {{"indices", "[]"}, {"data", f2}})})) == Faults{"s.indices"});
+  CHECK(FaultsOf(With(constants, {Block("s", "DynamicStitch", {{"indices", R"(["i.output"])"}, {"data", mixed}})})) == Faults{"s.data", "s.data"});
+  CHECK(FaultsOf(With(constants, {Block("s", "DynamicStitch", {{"indices", f1}, {"data", f2}})})) == Faults{"s.indices", "s.data"});
+  CHECK(FaultsOf(With(constants, {Block("all", "AddN", {{"inputs", f2}}, "N_ = 3;")})) == Faults{"all.inputs"});
 }
 
 TEST_CASE("a refused edit says of what it made first, also on a page with other faults", "[faults]") {

@@ -3,6 +3,7 @@
 
 #include "runtime/host/ranks/fingerprint.h"
 #include "tests/runtime/session_kit.h"
+#include "weft/base/difference.h"
 #include "weft/base/tensor.h"
 
 namespace weft::test {
@@ -20,6 +21,15 @@ TEST_CASE("A long string element is shown as its beginning and how much more the
   const std::string zeros = ToString(Tensor::Scalar<String>(std::string(100'000'000, '\0')));
   CHECK(zeros.size() < 6 * kMostShownBytes + 100);
   CHECK_THAT(zeros, Contains(Cat("... (", 100'000'000 - kMostShownBytes, " more bytes)")));
+}
+
+TEST_CASE("Strings that differ late are shown from a little before that", "[base][text]") {
+  const auto shown = [](const std::string& a, const std::string& b) { return DifferentElements(Tensor::Scalar<String>(a), Tensor::Scalar<String>(b), 0); };
+  CHECK(shown("a", "b") == std::pair<std::string, std::string>("\"a\"", "\"b\""));
+  const std::string alike(5000, 'x'), before = Cat("(4960 bytes)...\"", std::string(40, 'x'));
+  CHECK(shown(alike + "a", alike + "b") == std::pair(before + "a\"", before + "b\""));
+  CHECK(shown(alike, alike + "b") == std::pair(before + "\"", before + "b\""));
+  CHECK(shown(alike + "a", alike + "b" + alike).second == Cat(before, "b", std::string(kMostShownBytes - 41, 'x'), "\"... (945 more bytes)"));
 }
 
 TEST_CASE("A long string element is cut between the characters of UTF-8", "[base][text]") {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/cli/common.h"
+#include "weft/base/difference.h"
 #include "weft/base/float16.h"
 #include "weft/page/literal.h"
 
@@ -305,7 +306,8 @@ ReplayVerdict Replay::Judge(const Recorded& recorded, const Session& session) co
   verdict.reason = Explanation(recorded, session);
   if (verdict.reason.empty()) {
     verdict.kind = Verdict::kDiffer;
-    verdict.reason = Cat("element ", different, " is ", ElementText(got, different), ", the record says ", ElementText(recorded.tensor, different));
+    const auto [is, record] = DifferentElements(got, recorded.tensor, different);
+    verdict.reason = Cat("element ", different, " is ", is, ", the record says ", record);
   }
   return verdict;
 }

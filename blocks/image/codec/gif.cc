@@ -31,7 +31,7 @@ struct GifCanvas {
 /// One walk over a file's records, from the first one.
 class GifFile {
  public:
-  explicit GifFile(std::string_view bytes) : left_(bytes), file_(DGifOpen(&left_, ReadBytes, &error_)) {}
+  explicit GifFile(std::string_view bytes) : bytes_(bytes), left_(bytes), file_(DGifOpen(&left_, ReadBytes, &error_)) {}
   ~GifFile() {
     if (file_ != nullptr) DGifCloseFile(file_, nullptr);
   }
@@ -47,7 +47,7 @@ class GifFile {
   bool DrawFrame(const GifCanvas& canvas, uint8_t* to, kernels::StopCheck& stop);
 
   const GifImageDesc& frame() const { return file_->Image; }
-  bool LacksMemory() const { return (file_ != nullptr ? file_->Error : error_) == D_GIF_ERR_NOT_ENOUGH_MEM; }
+  bool LacksMemory() const;
   Status Failure() const;
 
  private:
@@ -56,6 +56,7 @@ class GifFile {
   const ColorMapObject* colours() const { return frame().ColorMap != nullptr ? frame().ColorMap : file_->SColorMap; }
   bool DrawLine(const GifCanvas& canvas, int64_t y, uint8_t* to);
 
+  const std::string_view bytes_;
   std::string_view left_;
   int error_ = D_GIF_SUCCEEDED;
   GifFileType* file_;
@@ -69,6 +70,16 @@ std::string GifFile::Fault() const {
   const int error = file_ != nullptr ? file_->Error : error_;
   const char* text = error == D_GIF_SUCCEEDED ? nullptr : GifErrorString(error);
   return text != nullptr ? text : "it has no frame";
+}
+
+/// giflib says of a palette of all frames for which there is no memory what it says of one that the file does not have.
+bool GifFile::LacksMemory() const {
+  constexpr size_t kHeader = 13, kFlags = 10;
+  const int error = file_ != nullptr ? file_->Error : error_;
+  if (error != D_GIF_ERR_NO_SCRN_DSCR || bytes_.size() < kHeader) return error == D_GIF_ERR_NOT_ENOUGH_MEM;
+  const auto flags = static_cast<unsigned char>(bytes_[kFlags]);
+  const size_t palette = (flags & 0x80) != 0 ? size_t{3} << ((flags & 7) + 1) : 0;
+  return bytes_.size() >= kHeader + palette;
 }
 
 Status GifFile::Failure() const {
