@@ -4,6 +4,7 @@
 #include "runtime/base/call_limit.h"
 #include "runtime/capi/dtypes.h"
 #include "runtime/capi/objects.h"
+#include "runtime/capi/strides.h"
 #include "runtime/page/writer_parts.h"
 #include "weft/host/drawing_svg.h"
 #include "weft/host/session_choice.h"
@@ -29,11 +30,7 @@ ValuesObject::ValuesObject(std::vector<Entry> all) : entries(std::move(all)) {
       value.count = tensor.count();
       value.shape = rank > 0 ? tensor.shape().dims().data() : nullptr;
       value.strides = rank > 0 ? next : nullptr;
-      auto stride = static_cast<int64_t>(ElementSize(tensor.dtype()));
-      for (int i = rank; i-- > 0;) {
-        next[i] = stride;
-        stride *= std::max<int64_t>(tensor.shape()[i], 1);
-      }
+      RowMajorStrides(tensor.shape(), ElementSize(tensor.dtype()), next);
       next += rank;
       const bool bytes = !IsManaged(tensor.dtype());
       value.bytes = bytes ? tensor.count() * static_cast<int64_t>(ElementSize(tensor.dtype())) : 0;

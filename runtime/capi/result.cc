@@ -3,6 +3,7 @@
 
 #include "runtime/capi/dtypes.h"
 #include "runtime/capi/objects.h"
+#include "runtime/capi/strides.h"
 
 using namespace weft;
 using namespace weft::capi;
@@ -10,12 +11,7 @@ using namespace weft::capi;
 namespace weft::capi {
 
 ViewObject::ViewObject(ResultValue shown) : value(std::move(shown)), strides(static_cast<size_t>(value.tensor.shape().rank())) {
-  // Row-major, also where a size is 0: strides of tensors without elements are those of sizes of 1.
-  auto stride = static_cast<int64_t>(ElementSize(value.tensor.dtype()));
-  for (size_t i = strides.size(); i-- > 0;) {
-    strides[i] = stride;
-    stride *= std::max<int64_t>(value.tensor.shape()[static_cast<int>(i)], 1);
-  }
+  RowMajorStrides(value.tensor.shape(), ElementSize(value.tensor.dtype()), strides.data());
 }
 
 Status GiveView(ResultValue value, weft_view** out) { return Give(std::make_shared<ViewObject>(std::move(value)), out); }

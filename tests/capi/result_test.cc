@@ -71,7 +71,8 @@ TEST_CASE("C: the text of a value is short where the value has little to say, or
   OwnedPage page = LoadPage(
       runtime, {Block("rows", "Const", {{"value", test::Literal("DT_FLOAT", {int64_t{1} << 62, 0}, {})}}),
                 Block("text", "Const", {{"value", Cat(R"({"dtype": "DT_STRING", "shape": [], "values": [")", std::string(1 << 20, 'x'), "\"]}")}}),
-                Block("run", "ClientSession", {{"fetch_outputs", "[\"rows.output\", \"text.output\"]"}})});
+                Block("deep", "Const", {{"value", test::Literal("DT_FLOAT", {2, int64_t{1} << 61, 0}, {})}}),
+                Block("run", "ClientSession", {{"fetch_outputs", "[\"rows.output\", \"text.output\", \"deep.output\"]"}})});
   OwnedSession session = OpenSession(page);
   Problems problems;
   C_OK(problems, weft_session_run(session, nullptr, problems.out()));
@@ -89,6 +90,10 @@ TEST_CASE("C: the text of a value is short where the value has little to say, or
   CHECK(rows.starts_with("DT_FLOAT [4611686018427387904,0] {{},{},"));
   CHECK(rows.ends_with(",...}"));
   CHECK(text == Cat("DT_STRING [] \"", std::string(4096, 'x'), "\"... (", (1 << 20) - 4096, " more bytes)"));
+  OwnedView deep = ViewOf(session, "deep.output");
+  CHECK(InfoOf(deep).strides[2] == 4);
+  CHECK(InfoOf(deep).strides[1] == 4);
+  CHECK(InfoOf(deep).strides[0] == INT64_MAX);
   weft_bytes whole{};  // which is there, too
   REQUIRE(weft_view_string(ViewOf(session, "text.output"), 0, &whole) == WEFT_OK);
   CHECK(whole.size == 1 << 20);

@@ -145,6 +145,7 @@ void ReverseElements(std::string& bytes, size_t size) {
 
 /// Column-major elements in row-major order.
 std::string FromFortran(const std::string& bytes, const std::vector<int64_t>& shape, size_t size) {
+  if (bytes.empty()) return bytes;  // however large the other sizes are
   Tensor tensor;
   tensor.shape = shape;
   int64_t stride = static_cast<int64_t>(size);
