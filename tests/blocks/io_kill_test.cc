@@ -215,13 +215,15 @@ TEMPLATE_TEST_CASE("Killed at any moment, a writer leaves the file before or the
   REQUIRE(writer.Write(1));
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin).count();
   const auto longest = static_cast<useconds_t>(std::max<int64_t>(2 * took, 3000));
-  // Kills that fall into a write leave something unfinished: about half of them do, and where few do, more follow.
+  // Kills that fall into a write leave something unfinished: about half of them do. Where few do, or hardly a write ends before, as others use
+  // the machine, more follow, and later ones.
   const int rounds = kit::kSanitized ? 20 : 200, least = rounds / 20;
   std::mt19937 random(11);
   float last = 1;
   int left = 0, read = 0;
-  for (int round = 0; round < rounds || (left < least && round < 20 * rounds); ++round) {
-    WriteAndKill(writer, last + 1, std::uniform_int_distribution<useconds_t>(100, longest)(random));
+  const auto few = [&] { return left < least || read <= rounds / 4 || last <= 1; };
+  for (int round = 0; round < rounds || (few() && round < 20 * rounds); ++round) {
+    WriteAndKill(writer, last + 1, std::uniform_int_distribution<useconds_t>(100, longest * (1 + round / rounds))(random));
     const float before = last;
     for (const auto& [name, number] : writer.Read()) {
       INFO(name);
