@@ -149,7 +149,6 @@ void TypeInference::BindTypesOf(size_t p) {
 
 void TypeInference::BindLengthOf(size_t p) {
   const PortSpec& spec = node_.def->inputs[p];
-  if (std::ranges::find(at_fault_, spec.list_attr) != at_fault_.end()) return;  // an earlier list of that length
   const int list_attr = node_.def->FindAttr(spec.list_attr);
   if (node_.in_first[p] == node_.in_first[p + 1] && spec.list == PortList::kHomogeneous && !MayBeEmpty(*node_.def, spec)) {
     return Note(InvalidArgument("the input '", spec.name, "' of ", node_.def->name, " needs at least one value, found none").WithPort(spec.name), spec.list_attr);
