@@ -76,19 +76,11 @@ TimedRun RunWithDeadline(Runtime& runtime, const cases::TestCase& test) {
   return run;
 }
 
-int64_t BytesOfInputs(const cases::TestCase& test) {
-  int64_t bytes = 0;
-  for (const auto& [port, input] : test.inputs) {
-    for (const Tensor& value : input.values) bytes += value.bytes();
-  }
-  return bytes;
-}
-
 /// How many times as large the case may be: its inputs are within kMostGiven, and the integer that is multiplied within its type.
 int64_t MostTimes(const cases::TestCase& test, const kit::Scaling& scaling) {
   constexpr int64_t kTried = 8;
   int64_t most = int64_t{1} << 30;
-  const int64_t bytes = BytesOfInputs(test), more = BytesOfInputs(kit::Scaled(test, scaling, kTried)) - bytes;
+  const int64_t bytes = kit::BytesOf(test), more = kit::BytesOf(kit::Scaled(test, scaling, kTried)) - bytes;
   if (more > 0) most = std::min(most, (kTried - 1) * (kMostGiven - bytes) / more);
   if (scaling.element >= 0) {
     const Tensor& sizes = test.inputs.at(scaling.port).values[0];

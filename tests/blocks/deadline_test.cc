@@ -319,7 +319,7 @@ std::vector<Row> TextRows() {
       {"ParseSingleSequenceExample", "context_sparse_types_ = {DT_FLOAT};",  // within its value
        {{"serialized", FieldsWithin("\n\n\x12")}, {"feature_list_dense_missing_assumed_empty", none}, {"context_sparse_keys", key}, {"debug_name", Text("")}}},
       {"MergeSummary", "", {{"inputs", FieldsWithin("\n"), true}}},
-      {"Print", "summarize_ = -1;", {{"input", Scalar(0)}, {"data", Filled<float>({100 * kMillion}), true}}, {}, {}, true},
+      {"Print", "summarize_ = -1;", {{"input", Scalar(0)}, {"data", Filled<float>({100 * kMillion}), true}}},
       {"ParseTensor", "out_type_ = DT_FLOAT;", {{"serialized", fields}}},
       {"ReduceJoin", "", {{"inputs", longs}, {"reduction_indices", Sizes({0})}}},
       {"StringJoin", "", {{"inputs", longs, true}}},

@@ -2,11 +2,12 @@
 
 #include <dlfcn.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
+
+#include "tests/faults/fault_counter.h"
 
 // What glibc's own are called besides. (Its free stays.)
 extern "C" {
@@ -18,8 +19,7 @@ void* __libc_realloc(void* memory, std::size_t size);
 namespace weft::faults {
 namespace {
 
-std::atomic<uint64_t> asked{0}, first_that_fails{0};
-std::atomic<bool> armed{false}, lasting{false};
+constinit FaultCounter requests;
 
 /// Whether the code at an address is that of the program or of a library whose allocations are meant. Without memory of the heap.
 bool Counts(const void* caller) {
@@ -34,23 +34,16 @@ bool Counts(const void* caller) {
 }
 
 bool Fails(const void* caller) {
-  if (!armed.load(std::memory_order_relaxed) || !Counts(caller)) return false;
-  const uint64_t number = asked.fetch_add(1) + 1, first = first_that_fails.load();
-  if (first == 0 || (number != first && (number < first || !lasting.load()))) return false;
+  if (!requests.counts() || !Counts(caller) || !requests.Fails()) return false;
   errno = ENOMEM;
   return true;
 }
 
 }  // namespace
 
-MallocFault::MallocFault(uint64_t number, bool lasts) : number_(number) {
-  asked.store(0);
-  first_that_fails.store(number);
-  lasting.store(lasts);
-  armed.store(true);
-}
-MallocFault::~MallocFault() { armed.store(false); }
-uint64_t MallocFault::seen() const { return asked.load(); }
+MallocFault::MallocFault(uint64_t number, bool lasts) : number_(number) { requests.Start(number, lasts); }
+MallocFault::~MallocFault() { requests.Stop(); }
+uint64_t MallocFault::seen() const { return requests.seen(); }
 
 }  // namespace weft::faults
 

@@ -12,13 +12,14 @@
 #include <iterator>
 #include <new>
 
+#include "tests/faults/fault_counter.h"
+
 extern "C" void* __libc_malloc(std::size_t size);  // glibc's own: that of this program (malloc_fault.cc) counts what libraries ask for
 
 namespace weft::faults {
 namespace {
 
-std::atomic<uint64_t> asked{0}, first_that_fails{0};
-std::atomic<bool> armed{false}, lasting{false};
+constinit FaultCounter allocations;
 
 /// The allocations of the last fault's time that were not given back: their addresses, in memory of its own.
 class Outstanding {
@@ -68,18 +69,12 @@ class Outstanding {
 };
 Outstanding outstanding;
 
-bool Fails() {
-  if (!armed.load(std::memory_order_relaxed)) return false;
-  const uint64_t number = asked.fetch_add(1) + 1, first = first_that_fails.load();
-  return first != 0 && (number == first || (number > first && lasting.load()));
-}
-
 void* Take(std::size_t size, std::size_t alignment) {
-  if (Fails()) return nullptr;
+  if (allocations.Fails()) return nullptr;
   if (size == 0) size = 1;
   const size_t whole = (size + alignment - 1) / alignment * alignment;
   void* memory = alignment <= alignof(std::max_align_t) ? __libc_malloc(size) : std::aligned_alloc(alignment, whole);
-  if (memory != nullptr && armed.load()) outstanding.Add(memory);
+  if (memory != nullptr && allocations.counts()) outstanding.Add(memory);
   return memory;
 }
 
@@ -106,7 +101,7 @@ void OnAlarm(int) {
   std::abort();
 }
 void OnTerminate() {
-  armed.store(false);
+  allocations.Stop();
   Say("terminates");
   std::abort();
 }
@@ -115,13 +110,10 @@ void OnTerminate() {
 
 MemoryFault::MemoryFault(uint64_t number, bool lasts) : number_(number) {
   outstanding.Clear();
-  asked.store(0);
-  first_that_fails.store(number);
-  lasting.store(lasts);
-  armed.store(true);
+  allocations.Start(number, lasts);
 }
-MemoryFault::~MemoryFault() { armed.store(false); }
-uint64_t MemoryFault::seen() const { return asked.load(); }
+MemoryFault::~MemoryFault() { allocations.Stop(); }
+uint64_t MemoryFault::seen() const { return allocations.seen(); }
 
 int64_t Kept() { return outstanding.count(); }
 

@@ -33,6 +33,14 @@ const Tensor* Largest(const cases::TestCase& test) {
   return largest;
 }
 
+int64_t SumOverInputs(const cases::TestCase& test, int64_t (Tensor::*of)() const) {
+  int64_t sum = 0;
+  for (const auto& [port, input] : test.inputs) {
+    for (const Tensor& tensor : input.values) sum += (tensor.*of)();
+  }
+  return sum;
+}
+
 }  // namespace
 
 Tensor Repeated(const Tensor& tensor, int axis, int64_t times) {
@@ -101,13 +109,8 @@ cases::TestCase Scaled(const cases::TestCase& test, const Scaling& scaling, int6
   return scaled;
 }
 
-int64_t ElementsOf(const cases::TestCase& test) {
-  int64_t elements = 0;
-  for (const auto& [port, input] : test.inputs) {
-    for (const Tensor& tensor : input.values) elements += tensor.count();
-  }
-  return elements;
-}
+int64_t ElementsOf(const cases::TestCase& test) { return SumOverInputs(test, &Tensor::count); }
+int64_t BytesOf(const cases::TestCase& test) { return SumOverInputs(test, &Tensor::bytes); }
 
 std::map<std::string, std::vector<cases::TestCase>> CasesOfBlocks() {
   std::map<std::string, std::vector<cases::TestCase>> blocks;

@@ -26,8 +26,9 @@ std::string ToString(const Scaling& scaling);
 std::vector<Scaling> ScalingsOf(const cases::TestCase& test);
 /// The case with inputs `factor` times as large. Its expectation does not hold any more.
 cases::TestCase Scaled(const cases::TestCase& test, const Scaling& scaling, int64_t factor);
-/// Elements of all inputs.
+/// Elements, and bytes, of all inputs.
 int64_t ElementsOf(const cases::TestCase& test);
+int64_t BytesOf(const cases::TestCase& test);
 /// The tensor so many times along an axis.
 Tensor Repeated(const Tensor& tensor, int axis, int64_t times);
 
