@@ -64,8 +64,28 @@ build() {
   echo "built in $((SECONDS - start)) s"
 }
 
-passed=0 failed=0
+passed=0 failed=0 failures=()
 count() { passed=$((passed + $1)); failed=$((failed + $2)); }
+# note_failures NAME: of what this program said failed, each line of the input, or that something did where it named nothing.
+note_failures() {
+  local line named=
+  while read -r line; do failures+=("$1: $line"); named=1; done < <(sort -u | head -n 20)
+  [ -n "$named" ] || failures+=("$1: see its output")
+}
+# Ends a run of tests with what failed and "N passed, N failed". Fails where a test did.
+summarize() {
+  [ ${#failures[@]} = 0 ] || { say "Failed:"; printf '  %s\n' "${failures[@]}"; }
+  echo
+  echo "$passed passed, $failed failed"
+  [ "$failed" = 0 ]
+}
+
+# The tests that failed, of the log of a test program: Catch2 has a test's name between lines of dashes, once before all that it says.
+named_in() {
+  awk '/^-------------------------------------+$/ { inside = !inside; first = inside; next }
+    first { name = $0; first = 0 }
+    /: FAILED/ && name { print name; name = "" }' "$1"
+}
 
 # count_tests LOG [PROGRAM [TESTS]]: runs a test program, weft_tests unless another is named, all of it or the tests that are meant, and counts them.
 # LOG: where its output goes besides.
@@ -81,9 +101,11 @@ count_tests() {
     count "$all" 0
   elif bad=$(sed -nE 's/^test cases: .* ([0-9]+) failed.*/\1/p' <<< "$totals") && [ -n "$bad" ]; then
     count $((all - bad)) "$bad"
+    note_failures "${tests##*/}" < <(named_in "$log")
   else
     echo "the test program ended early" >&2
     count 0 1
+    note_failures "${tests##*/}" < <(named_in "$log" | sed '$s/^/ended early, at /')
   fi
 }
 
@@ -94,6 +116,8 @@ count_summary() {
   { output=$("$@" | tee >(cat >&3)) || true; } 3>&1
   read -r all bad < <(sed -nE "s/^$name: ([0-9]+) [a-z]+, ([0-9]+) failed.*$/\\1 \\2/p" <<< "$output") || { all=1 bad=1; }
   count $((bad > all ? 0 : all - bad)) "$bad"
+  # As the runners of Python and Node.js mark them.
+  [ "$bad" = 0 ] || note_failures "$name" < <(sed -nE 's/^ *((FAIL|ERROR|✖).*)$/\1/p' <<< "$output")
 }
 
 # Runs the case files of the blocks and counts their cases.
@@ -102,4 +126,5 @@ count_cases() {
   "$weft" test tests/blocks | tee "$log" || true
   read -r cases_passed cases_failed < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*/\1 \2/p' "$log" | tail -n 1) || { cases_passed=0; cases_failed=1; }
   count "$cases_passed" "$cases_failed"
+  [ "$cases_failed" = 0 ] || note_failures cases < <(sed -n 's/^failed //p' "$log")
 }
