@@ -55,18 +55,22 @@ void MicroKernel(const MicroTile<A>& t, int64_t first, A* out) {
       for (int i = 0; i < kBases; ++i) base[i] += left_step;
     }
   }
+  // What is there is read before anything is written: of rows whole pages apart the processor takes a load for one of the store before it.
+  if (t.add) {
+#pragma GCC unroll 14
+    for (int r = 0; r < kHeight; ++r) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) {
+        Vector before;
+        __builtin_memcpy(&before, out + r * t.out_row + v * kN, sizeof(Vector));
+        sum[r][v] += before;
+      }
+    }
+  }
 #pragma GCC unroll 14
   for (int r = 0; r < kHeight; ++r) {
 #pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) {
-      A* to = out + r * t.out_row + v * kN;
-      if (t.add) {
-        Vector before;
-        __builtin_memcpy(&before, to, sizeof(Vector));
-        sum[r][v] += before;
-      }
-      __builtin_memcpy(to, &sum[r][v], sizeof(Vector));
-    }
+    for (int v = 0; v < kVectors; ++v) __builtin_memcpy(out + r * t.out_row + v * kN, &sum[r][v], sizeof(Vector));
   }
 }
 
