@@ -73,23 +73,14 @@ GatherFunction GatherOf(ElementSizes sizes) {
   }
 }
 
-}  // namespace
-
-BroadcastLoops MakeBroadcastLoops(std::span<const int64_t> x, std::span<const int64_t> y) {
-  BroadcastLoops loops{StretchedLoops<2>({x, y})};
-  loops.x_whole = loops.whole(0), loops.y_whole = loops.whole(1);
-  return loops;
-}
-
-void RunBroadcast(const BroadcastLoops& loops, const RowFunctions& rows, ElementSizes sizes, const void* x, const void* y, void* z,
-                  int64_t begin, int64_t end) {
+/// RunBroadcast, but for the fence where the result is written past the cache.
+void RunUnfenced(bool stream, const BroadcastLoops& loops, const RowFunctions& rows, ElementSizes sizes, const void* x, const void* y, void* z,
+                 int64_t begin, int64_t end) {
   const RowFunction row_function = Choose(rows, loops.inner);
   const int64_t length = loops.inner.size, x_step = loops.inner.steps[0], y_step = loops.inner.steps[1];
-  const int64_t read = loops.count * ((loops.x_whole ? sizes.x : 0) + (loops.y_whole ? sizes.y : 0));
-  const bool stream = IsStreamed(loops.count * sizes.z, read) && z != x && z != y;
   // n elements of a row from x_at, y_at and z_at.
   const auto run = [=](int64_t x_at, int64_t y_at, int64_t z_at, int64_t n) {
-    StreamElements(At(z, z_at, sizes.z), n, sizes.z, stream, [=](int64_t first, int64_t count, void* to) {
+    StreamUnfenced(At(z, z_at, sizes.z), n, sizes.z, stream, [=](int64_t first, int64_t count, void* to) {
       row_function(At(x, x_at + first * x_step, sizes.x), At(y, y_at + first * y_step, sizes.y), to, count);
     });
   };
@@ -114,6 +105,22 @@ void RunBroadcast(const BroadcastLoops& loops, const RowFunctions& rows, Element
     ++row;
     walk.Next();
   }
+}
+
+}  // namespace
+
+BroadcastLoops MakeBroadcastLoops(std::span<const int64_t> x, std::span<const int64_t> y) {
+  BroadcastLoops loops{StretchedLoops<2>({x, y})};
+  loops.x_whole = loops.whole(0), loops.y_whole = loops.whole(1);
+  return loops;
+}
+
+void RunBroadcast(const BroadcastLoops& loops, const RowFunctions& rows, ElementSizes sizes, const void* x, const void* y, void* z,
+                  int64_t begin, int64_t end) {
+  const int64_t read = loops.count * ((loops.x_whole ? sizes.x : 0) + (loops.y_whole ? sizes.y : 0));
+  const bool stream = IsStreamed(loops.count * sizes.z, read) && z != x && z != y;
+  RunUnfenced(stream, loops, rows, sizes, x, y, z, begin, end);
+  if (stream) StreamFence();
 }
 
 }  // namespace weft::kernels

@@ -88,7 +88,8 @@ bool PrefetchesRows(int64_t step) {
 }
 
 /// out[i * out_step + j] = in[j * in_step + i]. Whole cache lines are read and written before the next ones, so that rows a power of two
-/// apart do not push each other out. `far`: the arrays are larger than a core's own cache. `stream`: the output is too large for the cache.
+/// apart do not push each other out. `far`: the arrays are larger than a core's own cache. `stream`: the output is too large for the cache; a
+/// StreamFence is left to the caller, as each waits for all stores.
 template <class T>
 void TransposeTile(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t rows, int64_t columns, bool far, bool stream) {
   constexpr int N = kSquare<T>;
@@ -112,7 +113,6 @@ void TransposeTile(const T* in, int64_t in_step, T* out, int64_t out_step, int64
         else TransposeLines<false, N>(from, in_step, to, out_step);
       }
     }
-    if (stream) StreamFence();
     const int64_t rest = std::min(whole, columns - N);
     if (whole < columns) TransposeSquares<T, N>(in + rest * in_step, in_step, out + rest, out_step, rows, columns - rest);
   } else {
@@ -177,6 +177,7 @@ void CopyBox(const BoxCopy& box, const T* in, T* out, int64_t begin, int64_t end
     row = 0;
     walk.Next();
   }
+  if (box.stream) StreamFence();
 }
 
 }  // namespace weft::kernels

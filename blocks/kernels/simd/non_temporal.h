@@ -41,8 +41,8 @@ inline void StreamPiece(const std::byte* from, std::byte* to) {
 
 /// Calls compute(first, n, to) for neighbouring stretches of `count` elements of `size` bytes: all at once, or where `stream`, in pieces
 /// that are computed in a buffer and written past the cache. `to` is no input then. Elements with constructors, which are larger than any
-/// number but one, never are.
-void StreamElements(void* to, int64_t count, int64_t size, bool stream, auto&& compute) {
+/// number but one, never are. A StreamFence is left to the caller: one after many short stretches, as each waits for all stores.
+void StreamUnfenced(void* to, int64_t count, int64_t size, bool stream, auto&& compute) {
   alignas(64) std::byte buffer[kStreamPiece];
   stream = stream && size <= 8 && reinterpret_cast<uintptr_t>(to) % 64 == 0;
   const int64_t piece = stream ? kStreamPiece / size : count;
@@ -53,6 +53,11 @@ void StreamElements(void* to, int64_t count, int64_t size, bool stream, auto&& c
     compute(first, n, whole ? buffer : target);
     if (whole) StreamPiece(buffer, target);
   }
+}
+
+/// The same, with the fence.
+void StreamElements(void* to, int64_t count, int64_t size, bool stream, auto&& compute) {
+  StreamUnfenced(to, count, size, stream, compute);
   if (stream) StreamFence();
 }
 
