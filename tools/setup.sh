@@ -1,5 +1,7 @@
 # Sourced by the scripts beside it: brings a fresh Debian 12 to a release build of Weft. Does nothing that is done already.
 set -euo pipefail
+# (Without any standard input bash gives its number to the pipe of a command substitution: programs would read what they have printed.)
+[ -e /dev/fd/0 ] || exec < /dev/null
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 # Which preset of CMakePresets.json is built and run.
