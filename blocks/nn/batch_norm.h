@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <type_traits>
 
 #include "blocks/kernels/channel/moments.h"
 #include "blocks/kernels/simd/math_parts.h"
@@ -48,18 +49,28 @@ struct NormCut {
   kernels::ChannelPartition cut;
   bool in_groups = false;  // a tile of channels is a group; otherwise each pass goes over all
   bool stream = false;     // the output goes past the cache
+  bool pipelined = false;  // the last pass over a group and the first over the next are one loop, which reads while stores wait
 
   NormCut() = default;
-  /// `element`: bytes of one; `inputs`: how many each pass reads; `sums`: whether any pass makes sums.
+  /// `inputs`: how many each pass reads; `sums`: whether any pass makes sums.
+  NormCut(const kernels::ChannelBox& box, DType type, int64_t inputs, bool training, bool sums)
+      : NormCut(box, static_cast<int64_t>(ElementSize(type)), inputs, training, sums) {
+    pipelined = pipelined && type != DType::kBFloat16;  // whose sums alone go by other registers, see kernels::kInterleaved
+  }
+
+  std::string implementation() const {
+    if (!in_groups) return cut.form();
+    return cut.form() + (pipelined ? ", group by group, each with the sums of the next" : ", group by group");
+  }
+
+ private:
+  /// `element`: bytes of one.
   NormCut(const kernels::ChannelBox& box, int64_t element, int64_t inputs, bool training, bool sums)
       : cut(kernels::PartitionChannels(box, kernels::kLanes<float>, TaskElements(box, element * inputs, training), sums)),
         stream(kernels::IsStreamed(box.count() * element, box.count() * element * inputs)) {
     if (training && box.channels >= 8 && box.per_channel() > 0) CutGroups(element, inputs);
   }
 
-  std::string implementation() const { return cut.form() + (in_groups ? ", group by group" : ""); }
-
- private:
   /// With channels last, a task has partial sums of all channels, which other cores read before the last pass begins. Longer tasks are
   /// faster where there are enough for all threads, but not those that read more than 256 KB.
   static int64_t TaskElements(const kernels::ChannelBox& box, int64_t bytes, bool training) {
@@ -87,6 +98,7 @@ struct NormCut {
     // Only whole lines go past the cache in a loop with sums. Short runs after which the cache is needed again gain nothing by it.
     const bool lines = !cut.runs || whole_lines(1);
     stream = stream && lines;
+    pipelined = stream && cut.runs && 2 * cut.tile * channel <= kNormCacheBytes;
   }
 };
 
@@ -139,7 +151,9 @@ void ForChannels(RunContext& ctx, int64_t channels, int64_t blocks, auto&& body)
 }
 
 /// first_pass(task) for all tasks, finish(first, end) for all channels, last_pass(task) for all; waits for stores past the cache.
-void TwoPasses(RunContext& ctx, const NormCut& norm, auto&& first_pass, auto&& finish, auto&& last_pass) {
+/// both(task, next), for those that may be pipelined, is last_pass(task) and first_pass(next), to the same bits.
+template <class Both = std::nullptr_t>
+void TwoPasses(RunContext& ctx, const NormCut& norm, auto&& first_pass, auto&& finish, auto&& last_pass, Both&& both = nullptr) {
   const kernels::ChannelPartition& cut = norm.cut;
   if (!norm.in_groups) {
     ForTasks(ctx, cut, false, first_pass);
@@ -149,12 +163,23 @@ void TwoPasses(RunContext& ctx, const NormCut& norm, auto&& first_pass, auto&& f
       if (norm.stream) kernels::StreamFence();
     });
   }
-  ctx.workers().For(cut.tiles, 1, [&](int64_t group, int64_t end) {
-    for (; group < end; ++group) {
-      for (int64_t block = 0; block < cut.blocks; ++block) first_pass(block * cut.tiles + group);
+  constexpr bool kBoth = !std::is_null_pointer_v<std::remove_cvref_t<Both>>;
+  constexpr int64_t kTakes = 4;  // of neighbouring groups, by each thread
+  const int64_t grain = kBoth && norm.pipelined ? std::max<int64_t>(cut.tiles / (kTakes * ctx.workers().threads()), 1) : 1;
+  ctx.workers().For(cut.tiles, grain, [&](int64_t group, int64_t end) {
+    for (bool begun = false; group < end && !ctx.workers().Stopped(); ++group) {
+      for (int64_t block = 0; block < cut.blocks && !begun; ++block) first_pass(block * cut.tiles + group);
       InMerges(group * cut.tile, std::min(cut.box.channels, (group + 1) * cut.tile), finish);
+      // The last group may be smaller.
+      begun = kBoth && norm.pipelined && group + 1 < end && (group + 2) * cut.tile <= cut.box.channels;
       // Backwards: what was read last is still in the nearest cache.
-      for (int64_t block = cut.blocks; block-- > 0;) last_pass(block * cut.tiles + group);
+      for (int64_t block = cut.blocks; block-- > 0;) {
+        const int64_t task = block * cut.tiles + group;
+        if constexpr (kBoth) {
+          if (begun) both(task, task + 1);
+        }
+        if (!begun) last_pass(task);
+      }
     }
     if (norm.stream) kernels::StreamFence();
   });

@@ -51,9 +51,8 @@ Result<Norm> Plan(PlanContext& ctx) {
   const Layout layout = ctx.attr(data_format);
   WEFT_RETURN_IF_ERROR(CheckNormRank(ctx, P::x, layout));
   WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, NormBox(shape, layout, P::x.name));
-  const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
   const bool training = ctx.attr(is_training);
-  Norm norm{NormCut(box, element, 1, training, training), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor), training};
+  Norm norm{NormCut(box, ctx.dtype(P::x), 1, training, training), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor), training};
   WEFT_RETURN_IF_ERROR(CheckShapes(ctx, box.channels, !norm.training || norm.factor != 1.0f));
   norm.scratch = NormScratch(norm.cut, norm.training ? 3 : 0, 1);
   ctx.set_scratch(norm.scratch.bytes());
@@ -113,6 +112,11 @@ void HandOnStatistics(const Norm& norm, RunContext& ctx, int64_t first, int64_t 
 
 // The difference comes first, for means far greater than the spread.
 constexpr auto kNormalize = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[1] + p[2]; };
+/// The same, and the next group's sums as kernels::MeasureTask takes them.
+constexpr auto kNormalizeAndMeasure = [](const auto& v, const auto& p, auto& sum) {
+  kernels::kAddDistance(v[1] - p[3], sum);
+  return kNormalize(v, p, sum);
+};
 
 /// Reads x twice, the second time from the cache where it is done in groups, and writes y once: 3 or 2 times the bytes of x.
 template <class T>
@@ -124,10 +128,25 @@ void Train(const Norm& norm, RunContext& ctx) {
       *const offset = ctx.in<float>(P::offset).data();
   const kernels::BlockStatistics blocks(cut, norm.scratch.sum(ctx, 0));
   const kernels::ChannelMapReduce<T, float, 1, 3, 0, decltype(kNormalize)> output{{x}, {mean, gain, offset}, {}, y, norm.stream};
-  TwoPasses(
-      ctx, norm, [&](int64_t task) { kernels::MeasureTask(cut, task, x, blocks); },
-      [&](int64_t first, int64_t end) { FinishBatch(norm, ctx, first, end); },
-      [&](int64_t task) { output.Run(cut, cut.part(task)); });
+  const auto measure = [&](int64_t task) { kernels::MeasureTask(cut, task, x, blocks); };
+  const auto finish = [&](int64_t first, int64_t end) { FinishBatch(norm, ctx, first, end); };
+  const auto normalize = [&](int64_t task) { output.Run(cut, cut.part(task)); };
+  if constexpr (kernels::kInterleaved<T>) {
+    TwoPasses(ctx, norm, measure, finish, normalize);
+  } else {
+    TwoPasses(ctx, norm, measure, finish, normalize, [&](int64_t task, int64_t next) {
+      kernels::FindPivots(cut, next, x, blocks);
+      const kernels::ChannelPartition::Part part = cut.part(task);
+      const int64_t channels = (next - task) * cut.tile;
+      const kernels::ChannelMapReduce<T, float, 2, 4, 2, decltype(kNormalizeAndMeasure)> pass{
+          {x, x + channels * cut.box.inner},
+          {mean, gain, offset, blocks.pivot + part.block * cut.box.channels + channels},
+          {blocks.distance + channels, blocks.square + channels},
+          y,
+          norm.stream};
+      pass.Run(cut, part);
+    });
+  }
 }
 
 /// Reads x and writes y once.

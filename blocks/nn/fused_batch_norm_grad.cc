@@ -43,8 +43,7 @@ Result<NormGrad> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckSameShape(ctx, P::x, P::y_backprop));
   WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, NormBox(shape, layout, P::y_backprop.name));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, box.channels, P::scale, P::reserve_space_1, P::reserve_space_2));
-  const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
-  NormGrad grad{NormCut(box, element, 2, ctx.attr(is_training), true), {}, ctx.attr(epsilon), ctx.attr(is_training)};
+  NormGrad grad{NormCut(box, ctx.dtype(P::x), 2, ctx.attr(is_training), true), {}, ctx.attr(epsilon), ctx.attr(is_training)};
   grad.scratch = NormScratch(grad.cut, 2, kFactors);
   ctx.set_scratch(grad.scratch.bytes());
   ctx.set(P::x_backprop, shape);
@@ -91,11 +90,18 @@ void FinishChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64_
   }
 }
 
-constexpr auto kAdd = [](const auto& v, const auto& q, auto& sum) {
-  sum[0] += v[0];
-  sum[1] += v[0] * (v[1] - q[0]);
+constexpr auto kAddProduct = [](const auto& g, const auto& distance, auto& sum) {
+  sum[0] += g;
+  sum[1] += g * distance;
 };
+constexpr auto kAdd = [](const auto& v, const auto& q, auto& sum) { kAddProduct(v[0], v[1] - q[0], sum); };
 constexpr auto kMap = [](const auto& v, const auto& q, auto&) { return (v[0] - q[2] - (v[1] - q[0]) * q[3]) * q[1]; };
+/// The same, and the next group's sums.
+constexpr auto kMapAndAdd = [](const auto& v, const auto& q, auto& sum) {
+  kAddProduct(v[2], v[3] - q[4], sum);
+  return kMap(v, q, sum);
+};
+
 /// Two passes: g and x for the sums, then backwards g and x for the output: 5 times the bytes of x; 3 times where it is done in groups of
 /// channels, which come from the cache in the second pass.
 template <class T>
@@ -115,9 +121,22 @@ void Train(const NormGrad& grad, RunContext& ctx) {
     PrepareChannels(grad, ctx, first, end, reciprocals);
     FinishChannels(grad, ctx, first, end, reciprocals);
   };
-  TwoPasses(
-      ctx, grad, [&](int64_t task) { sums.Run(cut, task); }, finish,
-      [&](int64_t task) { output.Run(cut, cut.part(task)); });
+  const auto add = [&](int64_t task) { sums.Run(cut, task); };
+  const auto map = [&](int64_t task) { output.Run(cut, cut.part(task)); };
+  if constexpr (kernels::kInterleaved<T>) {
+    TwoPasses(ctx, grad, add, finish, map);
+  } else {
+    TwoPasses(ctx, grad, add, finish, map, [&](int64_t task, int64_t next) {
+      const int64_t channels = (next - task) * cut.tile, ahead = channels * cut.box.inner;
+      const kernels::ChannelMapReduce<T, float, 4, 5, 2, decltype(kMapAndAdd)> pass{
+          {g, x, g + ahead, x + ahead},
+          {mean, gain, mean_g, slope, mean + channels},
+          {sum + channels, product + channels},
+          x_backprop,
+          grad.stream};
+      pass.Run(cut, cut.part(task));
+    });
+  }
 }
 
 /// One pass: g and x are read once, the output is written: 3 times the bytes of x.
@@ -125,8 +144,7 @@ template <class T>
 void Infer(const NormGrad& grad, RunContext& ctx) {
   const T *g = ctx.in<T>(P::y_backprop).data(), *x = ctx.in<T>(P::x).data();
   auto add_and_map = [](const auto& v, const auto& q, auto& sum) {
-    sum[0] += v[0];
-    sum[1] += v[0] * (v[1] - q[0]);
+    kAdd(v, q, sum);
     return v[0] * q[1];
   };
   const NormScratch& scratch = grad.scratch;

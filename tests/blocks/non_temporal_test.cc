@@ -70,7 +70,7 @@ void CheckType() {
   CheckBothWays(BlockTester(Catalog(), "BiasAdd").Attrs("data_format_ = NCHW;").Input("value", z).Input("bias", bias));
   CheckNorm<T>(pictures, "NHWC");
   CheckNorm<T>(planes, "NCHW");
-  CheckNorm<T>(Shape{6, 48, 64, 64}, "NCHW");   // groups of channels, of which the passes are woven
+  CheckNorm<T>(Shape{6, 48, 64, 64}, "NCHW");   // groups of channels, with pipelined passes
   CheckNorm<T>(Shape{17, 1024, 8, 8}, "NCHW");  // short planes, of which many are folded at once
 }
 

@@ -37,7 +37,8 @@ int CutSample(const ChannelPartition& cut, const ChannelPartition::Part& sample,
 
 float Median(float a, float b, float c) { return std::max(std::min(a, b), std::min(std::max(a, b), c)); }
 
-/// Fills the pivots of one task's block and channels; what else is kept of them is overwritten.
+}  // namespace
+
 template <class T>
 void FindPivots(const ChannelPartition& cut, int64_t task, const T* x, const BlockStatistics& to) {
   const ChannelPartition::Part part = cut.part(task);
@@ -61,21 +62,17 @@ void FindPivots(const ChannelPartition& cut, int64_t task, const T* x, const Blo
   }
 }
 
-}  // namespace
-
 template <class T>
 void MeasureTask(const ChannelPartition& cut, int64_t task, const T* x, const BlockStatistics& to) {
   const ChannelPartition::Part part = cut.part(task);
   FindPivots(cut, task, x, to);
   const float* const pivot = to.pivot + part.block * cut.box.channels;
-  auto spread = [](const auto& v, const auto& p, auto& sum) {
-    const auto distance = v[0] - p[0];
-    sum[0] += distance;
-    sum[1] += distance * distance;
-  };
+  auto spread = [](const auto& v, const auto& p, auto& sum) { kAddDistance(v[0] - p[0], sum); };
   ChannelMapReduce<T, float, 1, 1, 2, decltype(spread)>{{x}, {pivot}, {to.distance, to.square}}.Run(cut, part);
 }
 
+template void FindPivots(const ChannelPartition&, int64_t, const half*, const BlockStatistics&);
+template void FindPivots(const ChannelPartition&, int64_t, const float*, const BlockStatistics&);
 template void MeasureTask(const ChannelPartition&, int64_t, const half*, const BlockStatistics&);
 template void MeasureTask(const ChannelPartition&, int64_t, const bfloat16*, const BlockStatistics&);
 template void MeasureTask(const ChannelPartition&, int64_t, const float*, const BlockStatistics&);

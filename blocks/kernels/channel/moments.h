@@ -17,7 +17,17 @@ struct BlockStatistics {
   BlockStatistics(const ChannelPartition& cut, float* at) : pivot(at), distance(at + cut.partials()), square(at + 2 * cut.partials()) {}
 };
 
-/// Fills all statistics of one task's block and channels. T: half, bfloat16, float.
+/// Fills the pivots of one task's block and channels; what else is kept of them is overwritten. T: half, bfloat16, float.
+template <class T>
+void FindPivots(const ChannelPartition& cut, int64_t task, const T* x, const BlockStatistics& to);
+
+/// What is summed of each distance to a pivot.
+inline constexpr auto kAddDistance = [](const auto& distance, auto& sum) {
+  sum[0] += distance;
+  sum[1] += distance * distance;
+};
+
+/// Fills all statistics of one task's block and channels: FindPivots, then the sums.
 template <class T>
 void MeasureTask(const ChannelPartition& cut, int64_t task, const T* x, const BlockStatistics& to);
 
