@@ -270,12 +270,14 @@ int64_t LineGrain(const auto& p) {
   return PoolGrain(static_cast<double>(p.axes[2].out) * static_cast<double>(p.channels) * WindowCost(p));
 }
 
-/// Calls body(line, its windows' first output, stop) for each line of windows.
+/// Calls body(line, its windows' first output, stop) for each line of windows. `stream`: what it writes past the cache is fenced once a task.
 template <class P, class Body>
-void ForPoolLines(const P& p, Workers& workers, Body&& body) {
+void ForPoolLines(const P& p, Workers& workers, Body&& body, bool stream = false) {
   if (p.empty() || p.out_pixels() == 0) return;
-  ForEach(workers, p.batch * p.axes[0].out * p.axes[1].out, LineGrain(p), [&](int64_t i, StopCheck& stop) {
-    body(PoolLine<P>(p, i), i * p.axes[2].out, stop);
+  workers.For(p.batch * p.axes[0].out * p.axes[1].out, LineGrain(p), [&](int64_t begin, int64_t end) {
+    StopCheck stop(workers);
+    for (int64_t i = begin; i < end; ++i) body(PoolLine<P>(p, i), i * p.axes[2].out, stop);
+    if (stream) StreamFence();
   });
 }
 
@@ -299,13 +301,13 @@ void PoolAll(const P& p, const S* in, T* out, Workers& workers, Accumulator<S> s
       constexpr int64_t kSize = sizeof(T), kReadSize = sizeof(S);
       const bool stream = IsStreamed(pictures * p.out_pixels() * kSize, pictures * p.in_pixels() * kReadSize) &&
                           p.channels % kRegister == 0 && reinterpret_cast<uintptr_t>(out) % kVecBytes == 0;
-      return ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel, StopCheck& stop) {
+      const auto pool = [&](const PoolLine<P>& line, int64_t pixel, StopCheck& stop) {
         T* const to = out + pixel * p.channels;
         if (IsLongLine(p, line)) return PoolLineByVecs<Reduction, false, true>(p, line, start, in, to, stop);
-        if (!stream) return PoolLineByVecs<Reduction, false, false>(p, line, start, in, to, stop);
-        PoolLineByVecs<Reduction, true, false>(p, line, start, in, to, stop);
-        StreamFence();
-      });
+        if (stream) return PoolLineByVecs<Reduction, true, false>(p, line, start, in, to, stop);
+        PoolLineByVecs<Reduction, false, false>(p, line, start, in, to, stop);
+      };
+      return ForPoolLines(p, workers, pool, stream);
     }
   }
   if (by == PoolBy::kStrips) {
