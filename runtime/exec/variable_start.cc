@@ -93,10 +93,10 @@ void StartLevels::SetStarted() {
 }  // namespace
 
 Status VariableStart::Start() {
-  if (graph_.variables().empty() || Started()) return {};
+  if (graph_.variables().empty() || revision_.started.load()) return {};
   TurnLine::Turn turn(scope_.starting());
   WEFT_RETURN_IF_ERROR(turn.Take(waiter_, "another session to start the variables"));
-  if (Started()) return {};
+  if (revision_.started.load()) return {};
   SetConstants();
   // Initial values that come by wire are evaluated together, in a run of their own; those that read other such variables after these.
   for (StartLevels levels(graph_, WiredOnes()); !levels.ready().empty(); levels.SetStarted()) {
@@ -105,11 +105,6 @@ Status VariableStart::Start() {
   const VariableAccess access(scope_.variables());
   revision_.started = true;
   return {};
-}
-
-bool VariableStart::Started() const {
-  const VariableAccess access(scope_.variables());
-  return revision_.started;
 }
 
 void VariableStart::SetConstants() {

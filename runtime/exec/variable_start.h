@@ -22,7 +22,6 @@ class VariableStart {
   Status Start();
 
  private:
-  bool Started() const;
   void SetConstants();
   Tensor ConstantOf(int variable) const;
   std::vector<char> WiredOnes() const;

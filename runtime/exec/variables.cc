@@ -118,8 +118,9 @@ bool VariableTransaction::Fit(const VariableAccess& access) const {
 
 bool VariableTransaction::Take() {
   if (variables_.empty()) return true;
+  // Without the lock: a count that was read with it belongs to no half-done commit.
+  if (taken_ != 0 && taken_ == scope_.variables().changes()) return true;
   const VariableAccess access(scope_.variables());
-  if (taken_ != 0 && taken_ == access.changes()) return true;
   if (!Fit(access)) return false;
   for (RunVariable& variable : variables_) {
     variable.value = CellOf(variable).value(access);

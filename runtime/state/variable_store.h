@@ -1,6 +1,8 @@
 // VariableStore: the lock of a scope's variables. Their values lie in the cells of its revisions.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <mutex>
 
 #include "weft/state/revision.h"
@@ -8,10 +10,14 @@
 namespace weft {
 
 class VariableStore {
+ public:
+  /// How often a value was set, in any revision: who remembers it knows whether what was taken is what the cells hold.
+  uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
+
  private:
   friend class VariableAccess;
   std::mutex mutex_;
-  uint64_t changes_ = 0;
+  std::atomic<uint64_t> changes_{0};  // changed with the lock
 };
 
 /// While one lives, its thread alone reads and writes the values of a scope's variables. Held for moments: to look, to start, to commit.
@@ -19,9 +25,8 @@ class VariableAccess {
  public:
   explicit VariableAccess(VariableStore& store) : store_(store), lock_(store.mutex_) {}
 
-  /// How often a value was set, in any revision: who remembers it knows whether what was taken is what the cells hold.
-  uint64_t changes() const { return store_.changes_; }
-  void CountChange() { ++store_.changes_; }
+  uint64_t changes() const { return store_.changes(); }
+  void CountChange() { store_.changes_.store(changes() + 1, std::memory_order_release); }
 
  private:
   VariableStore& store_;

@@ -1,6 +1,7 @@
 // Revision: one state of a page that is edited while it is open.
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -31,10 +32,10 @@ class VariableCell {
 struct Revision {
   std::shared_ptr<const Graph> graph;
   std::vector<std::shared_ptr<VariableCell>> variables;  // by Graph::variables()
-  uint64_t number = 0;   // of edits before it
-  Diagnostics found;     // what was wrong when its graph was made
-  MemoryCharge held;     // of the page, the graph and what was found
-  bool started = false;  // its variables have their initial values; read and written with the scope's VariableAccess
+  uint64_t number = 0;               // of edits before it
+  Diagnostics found;                 // what was wrong when its graph was made
+  MemoryCharge held;                 // of the page, the graph and what was found
+  std::atomic<bool> started{false};  // its variables have their initial values; written with the scope's VariableAccess
 
   /// Counts the page, the graph and `found` in a budget: resource_exhausted where it refuses.
   Status Hold(const std::shared_ptr<MemoryBudget>& budget);
