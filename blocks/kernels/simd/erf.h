@@ -29,7 +29,7 @@ template <class V>
   if constexpr (sizeof(ElementOf<V>) == 4) {
     const V root = Polynomial(AtMost(x, 4.1f), Coefficients<float>::kRootErfc);  // erf of that is 1
     const V square = root * root, fourth = square * square;
-    return MulAdd(-fourth, fourth, V{} + 1);
+    return TurnSign(MulLess(fourth, fourth, V{} + 1), SignBit<V>());
   } else {
     return 1 - UpperErfc(x);
   }
@@ -52,7 +52,8 @@ struct Erfc {
   static V Of(V a) {
     using T = parts::ElementOf<V>;
     const V x = parts::Abs(a), upper = parts::UpperErfc(x), great = a < 0 ? 2 - upper : upper;
-    return x < T(0.5) ? 1 - parts::ShortErf(a) : great;
+    const V y = x < T(0.5) ? 1 - parts::ShortErf(a) : great;
+    return a == a ? y : a;  // of two NaN that are multiplied the compiler chooses one, and they have different signs
   }
   static auto One(const auto& a) { return std::erfc(a); }
 };

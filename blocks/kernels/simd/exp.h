@@ -77,7 +77,7 @@ struct Sigmoid {
     if constexpr (std::is_same_v<V, Vec<float>>) {
       // The processor's estimate, which one step of Newton's makes right, is quicker than its division.
       V inverse = _mm512_maskz_rcp14_ps(0xFFFF, sum);
-      inverse = parts::MulAdd(inverse, parts::MulAdd(sum, -inverse, V{} + 1), inverse);
+      inverse = parts::Abs(parts::MulLess(inverse, parts::MulLess(sum, inverse, V{} + 1), inverse));
       return a < 0 ? small * inverse : inverse;
     }
 #endif

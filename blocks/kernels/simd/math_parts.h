@@ -116,6 +116,15 @@ template <class V>
 }
 template <class V>
 [[gnu::always_inline]] inline V MulAdd(V a, ElementOf<V> b, ElementOf<V> c) { return MulAdd(a, V{} + b, V{} + c); }
+/// a b - c, fused likewise. NaN keeps its sign, which in c + -a b is the compiler's choice.
+template <class V>
+[[gnu::always_inline]] inline V MulLess(V a, V b, V c) {
+#if defined(__FMA__)
+  return InstructionsOf<V>::FusedLess(a, b, c);
+#else
+  return a * b - c;
+#endif
+}
 
 /// NaN stays.
 template <class V>
