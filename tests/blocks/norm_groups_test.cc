@@ -144,6 +144,8 @@ TEST_CASE("channels first are normalised in groups whatever their number and pla
 TEST_CASE("half and bfloat16 are normalised in groups as float is") {
   for (const Shape& shape : {Shape{64, 96, 14, 14}, Shape{8, 50, 56, 56}}) {
     INFO("shape " << ToString(shape));
+    Norm<half>(shape).Check();
+    Norm<bfloat16>(shape).Check();
     const PastTheCache past;
     Norm<half>(shape).Check();
     Norm<bfloat16>(shape).Check();
