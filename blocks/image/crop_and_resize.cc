@@ -168,7 +168,7 @@ void ForInside(const Crops& c, const float* box, kernels::StopCheck& stop, auto&
 /// One row of a crop.
 template <class T>
 void CropLine(const Crops& c, const T* picture, const float* box, int64_t row, float* to, kernels::StopCheck& stop) {
-  std::fill_n(to, c.x.crop * c.channels, c.outside);
+  kernels::FillUntilStopped(stop, to, c.x.crop * c.channels, c.outside);
   const float y = c.y.Place(box[0], box[2], row);
   if (!c.y.Inside(y)) return;
   const Between rows(c.y, y);

@@ -16,18 +16,20 @@ inline constexpr int64_t kItemsBetweenLooks = int64_t{1} << 17;
 /// For one loop or nested ones, on one thread. Once the run is to end it says so at every call, so that each loop can leave.
 class StopCheck {
  public:
-  explicit StopCheck(const Workers& workers) : workers_(workers) {}
+  explicit StopCheck(const Workers& workers) : StopCheck(&workers) {}
+  /// `workers`: of the run; null where nothing ends it.
+  explicit StopCheck(const Workers* workers) : workers_(workers) {}
   /// Whether the run is to end. Counts `items` that have been worked on, and asks once in kItemsBetweenLooks.
   bool operator()(int64_t items = 1) { return (left_ -= items) <= 0 && Look(); }
 
  private:
   bool Look() {
-    const bool stopped = workers_.Stopped();
+    const bool stopped = workers_ != nullptr && workers_->Stopped();
     left_ = stopped ? 0 : kItemsBetweenLooks;
     return stopped;
   }
 
-  const Workers& workers_;
+  const Workers* workers_;
   int64_t left_ = kItemsBetweenLooks;
 };
 

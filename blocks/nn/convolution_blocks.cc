@@ -103,16 +103,16 @@ constexpr In<1> filter{"filter", "T", ""};
 constexpr Out<0> output{"output", "T", ""};
 
 template <const Family& kFamily>
-Result<kernels::ConvDesc> Plan(PlanContext& ctx) {
+Result<kernels::ChosenConv> Plan(PlanContext& ctx) {
   Shape shape;
   WEFT_ASSIGN_OR_RETURN(kernels::ConvDesc conv, PlanForward(SettingsOf(ctx, kFamily, ctx.dtype(input), true), ctx.shape(input), ctx.shape(filter), input.name,
                                                             filter.name, shape));
   ctx.set(output, std::move(shape));
   ctx.set_scratch(ConvScratchBytes(conv, ctx.dtype(input)));
-  return conv;
+  return kernels::ChosenConv(conv);
 }
 
-constexpr auto Run = []<class T>(const kernels::ConvDesc& conv, RunContext& ctx) {
+constexpr auto Run = []<class T>(const kernels::ChosenConv& conv, RunContext& ctx) {
   const auto to = ctx.out<T>(output);
   if (ctx.in<T>(input).empty() || ctx.in<T>(filter).empty()) {  // all padding, or no taps
     return kernels::FillLong(ctx.workers(), to.data(), static_cast<int64_t>(to.size()), T(0));
@@ -191,7 +191,7 @@ constexpr In<1> like{"like", "T", "the filter, for its shape"};
 constexpr In<2> out_backprop{"out_backprop", "T", kGradientDoc};
 constexpr Out<0> output{"output", "T", ""};
 
-Result<kernels::ConvDesc> PlanFor(PlanContext& ctx, const Family& family, const Shape& filter, const char* filter_port) {
+Result<kernels::ChosenConv> PlanFor(PlanContext& ctx, const Family& family, const Shape& filter, const char* filter_port) {
   ConvolutionSettings settings = SettingsOf(ctx, family, ctx.dtype(input));
   settings.unsupported = Code::kInvalidArgument;
   WEFT_ASSIGN_OR_RETURN(const Convolution c, PlanConvolution(settings, ctx.shape(input), filter, input.name, filter_port));
@@ -202,18 +202,18 @@ Result<kernels::ConvDesc> PlanFor(PlanContext& ctx, const Family& family, const 
   conv.by_filter = true;
   if (ctx.shape(input).count() == 0 || ctx.shape(out_backprop).count() == 0) conv.gather.batch = 0;
   ctx.set_scratch(ConvScratchBytes(conv, ctx.dtype(input)));
-  return conv;
+  return kernels::ChosenConv(conv);
 }
 
 template <const Family& kFamily>
-Result<kernels::ConvDesc> Plan(PlanContext& ctx) {
+Result<kernels::ChosenConv> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const Shape filter, ShapeOfSizes(ctx, filter_sizes, OrderOf(ctx.attr(data_format)).rank()));
   return PlanFor(ctx, kFamily, filter, filter_sizes.name);
 }
 template <const Family& kFamily>
-Result<kernels::ConvDesc> PlanLike(PlanContext& ctx) { return PlanFor(ctx, kFamily, ctx.shape(like), like.name); }
+Result<kernels::ChosenConv> PlanLike(PlanContext& ctx) { return PlanFor(ctx, kFamily, ctx.shape(like), like.name); }
 
-constexpr auto Run = []<class T>(const kernels::ConvDesc& conv, RunContext& ctx) {
+constexpr auto Run = []<class T>(const kernels::ChosenConv& conv, RunContext& ctx) {
   kernels::RunConvFilterGrad(conv, ctx.in<T>(input).data(), ctx.in<T>(out_backprop).data(), ctx.out<T>(output).data(),
                              ctx.scratch<Accumulator<T>>().data(), ctx.workers());
 };

@@ -46,7 +46,7 @@ struct Parameters {
   MirroredAxis height, width;
   int64_t batch = 0, channels = 0;
   int64_t padded = 0;  // elements of the pictures that the convolution sees
-  kernels::ConvDesc conv;
+  kernels::ChosenConv conv;
   std::string implementation() const { return conv.implementation(); }
 };
 
@@ -86,9 +86,9 @@ Result<Parameters> PlanPadded(PlanContext& ctx, Parameters p, const auto& paddin
   settings.dtype = ctx.dtype(input);
   Shape shape;
   WEFT_ASSIGN_OR_RETURN(p.conv, PlanForward(settings, padded, taps, input.name, filter.name, shape));
-  if (p.conv.groups != 1) return ctx.Error(filter, "needs the channels of input, ", p.channels, ", found shape ", taps);
+  if (p.conv.desc().groups != 1) return ctx.Error(filter, "needs the channels of input, ", p.channels, ", found shape ", taps);
   p.padded = (padded.count() + 31) / 32 * 32;
-  ctx.set_scratch(p.padded * static_cast<int64_t>(ElementSize(ctx.dtype(input))) + ConvScratchBytes(p.conv, ctx.dtype(input)));
+  ctx.set_scratch(p.padded * static_cast<int64_t>(ElementSize(ctx.dtype(input))) + ConvScratchBytes(p.conv.desc(), ctx.dtype(input)));
   ctx.set(output, std::move(shape));
   return p;
 }

@@ -20,7 +20,7 @@ constexpr Attr<Ints> dilations{"dilations", "{1,1,1,1}", "distance of the filter
 
 struct Pictures {
   QuantizedOperand input, filter;
-  kernels::ConvDesc product;
+  kernels::ChosenConv product;
 };
 
 Result<Pictures> Plan(PlanContext& ctx) {
@@ -37,7 +37,7 @@ Result<Pictures> Plan(PlanContext& ctx) {
   if (out.count() != 0 && taps.count() == 0) return ctx.Error(filter, "needs at least one tap, found shape ", taps);
   ctx.set(output, std::move(out));
   p.product = ForwardProduct(c);
-  const int64_t elements = kernels::ConvScratch(p.product, false) + p.input.count + p.filter.count;
+  const int64_t elements = kernels::ConvScratch(p.product.desc(), false) + p.input.count + p.filter.count;
   ctx.set_scratch(elements * static_cast<int64_t>(sizeof(int32_t)));
   return p;
 }

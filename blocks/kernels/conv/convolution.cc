@@ -65,8 +65,9 @@ static void RunChosen(ConvImplementation chosen, const ConvDesc& conv, const T* 
 }
 
 template <class T>
-void RunConv(const ConvDesc& conv, const T* source, const T* filter, T* out, Accumulator<T>* scratch, Workers& workers) {
-  const ConvImplementation chosen = ChooseConv(conv);
+void RunConv(const ChosenConv& whole, const T* source, const T* filter, T* out, Accumulator<T>* scratch, Workers& workers) {
+  const ConvDesc& conv = whole.desc();
+  const ConvImplementation chosen = whole.chosen();
   if (LeavesTapsOut(conv, chosen)) {
     const ReachedTaps reached(conv);
     T* const weights = reinterpret_cast<T*>(scratch);
@@ -80,8 +81,9 @@ void RunConv(const ConvDesc& conv, const T* source, const T* filter, T* out, Acc
 }
 
 template <class T>
-void RunConvFilterGrad(const ConvDesc& conv, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers) {
-  const ConvImplementation chosen = ChooseConv(conv);
+void RunConvFilterGrad(const ChosenConv& whole, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers) {
+  const ConvDesc& conv = whole.desc();
+  const ConvImplementation chosen = whole.chosen();
   if (LeavesTapsOut(conv, chosen)) {
     const ReachedTaps reached(conv);
     T* const weights = reinterpret_cast<T*>(scratch);
@@ -100,11 +102,11 @@ void RunConvFilterGrad(const ConvDesc& conv, const T* source, const T* gradient,
   }
 }
 
-#define WEFT_INSTANTIATE(T) template void RunConv(const ConvDesc&, const T*, const T*, T*, Accumulator<T>*, Workers&);
+#define WEFT_INSTANTIATE(T) template void RunConv(const ChosenConv&, const T*, const T*, T*, Accumulator<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
 #undef WEFT_INSTANTIATE
-#define WEFT_INSTANTIATE(T) template void RunConvFilterGrad(const ConvDesc&, const T*, const T*, T*, Accumulator<T>*, Workers&);
+#define WEFT_INSTANTIATE(T) template void RunConvFilterGrad(const ChosenConv&, const T*, const T*, T*, Accumulator<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 
 }  // namespace weft::kernels

@@ -47,14 +47,28 @@ enum class ConvImplementation : uint8_t { kNone, kDepthwise, kWinograd, kDirect,
 const char* NameOf(ConvImplementation implementation);
 ConvImplementation ChooseConv(const ConvDesc& conv);
 
+/// A description and what is chosen for it, once for all runs.
+class ChosenConv {
+ public:
+  ChosenConv() = default;
+  ChosenConv(const ConvDesc& desc) : desc_(desc), implementation_(ChooseConv(desc)) {}
+  const ConvDesc& desc() const { return desc_; }
+  ConvImplementation chosen() const { return implementation_; }
+  std::string implementation() const { return desc_.implementation(); }
+
+ private:
+  ConvDesc desc_;
+  ConvImplementation implementation_ = ConvImplementation::kNone;
+};
+
 /// Elements of Accumulator<T> that a run needs. `widened`: T is computed in another type, as half and bfloat16 are.
 int64_t ConvScratch(const ConvDesc& conv, bool widened);
 /// The convolution. Writes every position's place and no other.
 template <class T>
-void RunConv(const ConvDesc& conv, const T* source, const T* filter, T* out, Accumulator<T>* scratch, Workers& workers);
+void RunConv(const ChosenConv& conv, const T* source, const T* filter, T* out, Accumulator<T>* scratch, Workers& workers);
 
 /// The gradient by the filter.
 template <class T>
-void RunConvFilterGrad(const ConvDesc& conv, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers);
+void RunConvFilterGrad(const ChosenConv& conv, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers);
 
 }  // namespace weft::kernels

@@ -8,6 +8,7 @@
 #include "blocks/kernels/gemm/blocking.h"
 #include "blocks/kernels/gemm/skinny.h"
 #include "blocks/kernels/simd/vec.h"
+#include "blocks/kernels/stop_check.h"
 #include "weft/base/divide.h"
 
 namespace weft::kernels {
@@ -28,7 +29,7 @@ class SkinnyGemv {
 
   explicit SkinnyGemv(const Product<T>& product)
       : p_(AsSkinny(product, DotsByColumns(product))), along_(LieAlong(p_)), ordered_(product.order != SumOrder::kBySizes),
-        registers_(DivideUp(p_.length, int64_t{kN})) {
+        registers_(DivideUp(p_.length, int64_t{kN})), workers_(product.workers) {
     const int64_t elements = p_.inner * p_.length, wanted = std::clamp<int64_t>(elements / kTileWork, 1, kMostTiles);
     if (!along_) {
       if (ordered_ || p_.length >= 4 * wanted) tiles_ = std::min(wanted, p_.length);
@@ -45,8 +46,9 @@ class SkinnyGemv {
 
   void FillShared(int64_t slice) const {
     const int64_t units = Units(), most = MostUnits();
+    StopCheck stop(workers_);
     for (int64_t first = 0; first < units; first += most) {
-      Sum(slice, first, std::min(units, first + most), shared_ + slice * SliceSize() + first * UnitLanes(), registers_ * kN);
+      Sum(slice, first, std::min(units, first + most), shared_ + slice * SliceSize() + first * UnitLanes(), registers_ * kN, stop);
     }
   }
 
@@ -57,7 +59,8 @@ class SkinnyGemv {
   void Compute(int64_t tile, void*) const {
     if (shared_ != nullptr) return JoinSlices();
     const int64_t last = (tile + 1) * Units() / tiles_, most = MostUnits();
-    for (int64_t first = tile * Units() / tiles_; first < last; first += most) ComputeSome(first, std::min(last, first + most));
+    StopCheck stop(workers_);
+    for (int64_t first = tile * Units() / tiles_; first < last; first += most) ComputeSome(first, std::min(last, first + most), stop);
   }
 
  private:
@@ -99,12 +102,12 @@ class SkinnyGemv {
   int64_t MostUnits() const { return kSums / kN / p_.count * (along_ ? 1 : kN); }
   int64_t Begin(int64_t r) const { return std::min(r * kN, p_.length - kN); }
 
-  void ComputeSome(int64_t first, int64_t end) const {
+  void ComputeSome(int64_t first, int64_t end, StopCheck& stop) const {
     alignas(64) A total[kSums], part[kSums];
     const int64_t width = DivideUp((end - first) * UnitLanes(), int64_t{kN}) * kN;
-    Sum(0, first, end, total, width);
+    Sum(0, first, end, total, width, stop);
     for (int64_t slice = 1; slice < slices_; ++slice) {
-      Sum(slice, first, end, part, width);
+      Sum(slice, first, end, part, width, stop);
       for (int64_t i = 0; i < p_.count * width; i += kN) StoreVec(total + i, LoadVec(total + i) + LoadVec(part + i));
     }
     for (int64_t f = 0; f < p_.count; ++f) {
@@ -138,27 +141,31 @@ class SkinnyGemv {
     for (int64_t j = from; j < to; ++j) out[j * p_.out_stride] = lanes[j - lane0];
   }
 
-  /// The sums of units [first, end) over a slice; `width` leads to those of the next of the few.
-  void Sum(int64_t slice, int64_t first, int64_t end, A* sums, int64_t width) const {
+  /// The sums of units [first, end) over a slice; `width` leads to those of the next of the few. Left when the run is to end.
+  void Sum(int64_t slice, int64_t first, int64_t end, A* sums, int64_t width, StopCheck& stop) const {
     for (int64_t f = 0; f < p_.count; ++f) {
       std::fill_n(sums + f * width, DivideUp((end - first) * UnitLanes(), int64_t{kN}) * kN, A{0});
     }
     switch (p_.count) {
-      case 1: return SumFew<1>(slice, first, end, sums, width);
-      case 2: return SumFew<2>(slice, first, end, sums, width);
-      case 3: return SumFew<3>(slice, first, end, sums, width);
-      default: return SumFew<4>(slice, first, end, sums, width);
+      case 1: return SumFew<1>(slice, first, end, sums, width, stop);
+      case 2: return SumFew<2>(slice, first, end, sums, width, stop);
+      case 3: return SumFew<3>(slice, first, end, sums, width, stop);
+      default: return SumFew<4>(slice, first, end, sums, width, stop);
     }
   }
   template <int kFew>
-  void SumFew(int64_t slice, int64_t first, int64_t end, A* sums, int64_t width) const {
-    const int64_t start = SliceStart(slice), stop = SliceStart(slice + 1);
-    if (!along_) return AddDots<kFew>(start, stop, first, end, sums, width);
+  void SumFew(int64_t slice, int64_t first, int64_t end, A* sums, int64_t width, StopCheck& stop) const {
+    const int64_t begin = SliceStart(slice), last = SliceStart(slice + 1);
+    if (!along_) return AddDots<kFew>(begin, last, first, end, sums, width, stop);
     constexpr int kTogether = kFew == 1 ? 1 : 4;  // so many rows for each time that the sums are read and written
-    int64_t p = start;
-    for (; p + kTogether <= stop; p += kTogether) AddRows<kFew, kTogether>(p, first, end, sums, width);
-    for (; p < stop; ++p) AddRows<kFew, 1>(p, first, end, sums, width);
+    const int64_t items = Items(kFew * kTogether, end - first, kN);
+    int64_t p = begin;
+    for (; p + kTogether <= last && !stop(items); p += kTogether) AddRows<kFew, kTogether>(p, first, end, sums, width);
+    for (; p < last && !stop(items); ++p) AddRows<kFew, 1>(p, first, end, sums, width);
   }
+
+  /// For a StopCheck: some multiplications are one item.
+  static int64_t Items(int64_t rows, int64_t units, int64_t lanes) { return 1 + rows * units * lanes / 16; }
 
   // ---- rows ----
 
@@ -195,11 +202,11 @@ class SkinnyGemv {
   static constexpr int kMany = kVecBytes == 64 ? (kFew < 4 ? 4 : 3) : std::max(4 / kFew, 1);
 
   template <int kFew>
-  [[gnu::noinline]] void AddDots(int64_t start, int64_t stop, int64_t first, int64_t end, A* sums, int64_t width) const {
-    const int64_t blocks = DivideUp(stop - start, kDepth);
+  [[gnu::noinline]] void AddDots(int64_t begin, int64_t last, int64_t first, int64_t end, A* sums, int64_t width, StopCheck& stop) const {
+    const int64_t blocks = DivideUp(last - begin, kDepth), items = Items(kFew, end - first, kDepth);
     alignas(64) T few_copy[kFew * kDepth], many_copy[kMany<kFew> * kDepth];
-    for (int64_t block = 0; block < blocks; ++block) {
-      const int64_t from = start + PartStart(block, blocks, stop - start, kN), depth = start + PartStart(block + 1, blocks, stop - start, kN) - from;
+    for (int64_t block = 0; block < blocks && !stop(items); ++block) {
+      const int64_t from = begin + PartStart(block, blocks, last - begin, kN), depth = begin + PartStart(block + 1, blocks, last - begin, kN) - from;
       const T* const many = p_.many + from * p_.many_depth_stride;
       const Lines few = InLine(p_.few + from * p_.few_depth_stride, p_.few_stride, p_.few_depth_stride, kFew, depth, few_copy);
       const auto lines = [&](int64_t j, int64_t count) {
@@ -262,6 +269,7 @@ class SkinnyGemv {
   const bool along_, ordered_;
   const int64_t registers_;
   int64_t tiles_ = 1, slices_ = 1;
+  const Workers* const workers_;
   A* shared_ = nullptr;  // sums of all slices, which the only tile joins
 };
 

@@ -109,6 +109,25 @@ void ScatterWindowVecs(const int64_t* taps, int64_t count, int64_t channels, con
   }
 }
 
+/// The same for fewer channels than a register has.
+template <int kTaps, class T>
+void ScatterWindowFew(const int64_t* taps, int64_t count, int64_t channels, const T* in, const T* gradient, T* out) {
+  const int64_t all = kTaps > 0 ? kTaps : count;
+  for (int64_t c = 0; c < channels; ++c) {
+    T best = in[taps[0] + c];
+    int64_t chosen = 0;
+#pragma GCC unroll 9
+    for (int64_t t = 1; t < all; ++t) {
+      const T value = in[taps[t] + c];
+      chosen = best < value ? t : chosen;
+      best = best < value ? value : best;
+    }
+    const T taken = gradient[c] + T{};
+#pragma GCC unroll 9
+    for (int64_t t = 0; t < all; ++t) out[taps[t] + c] = chosen == t ? taken : T{};
+  }
+}
+
 /// ScatterPicture for windows that share no input.
 template <class T, class P>
 void ScatterPartition(const P& p, int64_t picture, int64_t c, int64_t count, const T* in, const T* gradient, T* out,
@@ -125,12 +144,16 @@ void ScatterPartition(const P& p, int64_t picture, int64_t c, int64_t count, con
         width = p.axes[2].last(o) - first, known = 0;
         ForWindow(p, line, o, stop, [&](int64_t pixel) { taps[known++] = (pixel - first) * p.channels; });
       }
+      const auto scatter = [&]<int kTaps>() {
+        const auto window = count >= kLanes<T> ? ScatterWindowVecs<kTaps, T> : ScatterWindowFew<kTaps, T>;
+        window(taps, known, count, in + start, from, out + start);
+      };
       switch (known) {
         case 0: break;  // a window in the padding
-        case 2: ScatterWindowVecs<2>(taps, known, count, in + start, from, out + start); break;
-        case 4: ScatterWindowVecs<4>(taps, known, count, in + start, from, out + start); break;
-        case 9: ScatterWindowVecs<9>(taps, known, count, in + start, from, out + start); break;
-        default: ScatterWindowVecs<0>(taps, known, count, in + start, from, out + start); break;
+        case 2: scatter.template operator()<2>(); break;
+        case 4: scatter.template operator()<4>(); break;
+        case 9: scatter.template operator()<9>(); break;
+        default: scatter.template operator()<0>(); break;
       }
     }
   }
@@ -141,7 +164,7 @@ template <class T, class P>
 void ScatterPicture(const P& p, int64_t picture, int64_t c, int64_t count, const T* in, const T* gradient, T* out,
                    StopCheck& stop) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (count >= kLanes<T> && WindowCost(p) <= static_cast<double>(kMostTaps) && IsPartition(p)) {
+    if (WindowCost(p) <= static_cast<double>(kMostTaps) && IsPartition(p)) {
       return ScatterPartition(p, picture, c, count, in, gradient, out, stop);
     }
   }
