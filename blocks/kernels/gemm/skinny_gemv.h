@@ -157,7 +157,7 @@ class SkinnyGemv {
   void SumFew(int64_t slice, int64_t first, int64_t end, A* sums, int64_t width, StopCheck& stop) const {
     const int64_t begin = SliceStart(slice), last = SliceStart(slice + 1);
     if (!along_) return AddDots<kFew>(begin, last, first, end, sums, width, stop);
-    constexpr int kTogether = kFew == 1 ? 1 : 4;  // so many rows for each time that the sums are read and written
+    constexpr int kTogether = kFew == 1 ? 8 : 4;  // so many rows for each time that the sums are read and written
     const int64_t items = Items(kFew * kTogether, end - first, kN);
     int64_t p = begin;
     for (; p + kTogether <= last && !stop(items); p += kTogether) AddRows<kFew, kTogether>(p, first, end, sums, width);

@@ -145,8 +145,8 @@ void ScatterPartition(const P& p, int64_t picture, int64_t c, int64_t count, con
         ForWindow(p, line, o, stop, [&](int64_t pixel) { taps[known++] = (pixel - first) * p.channels; });
       }
       const auto scatter = [&]<int kTaps>() {
-        const auto window = count >= kLanes<T> ? ScatterWindowVecs<kTaps, T> : ScatterWindowFew<kTaps, T>;
-        window(taps, known, count, in + start, from, out + start);
+        if (count >= kLanes<T>) ScatterWindowVecs<kTaps>(taps, known, count, in + start, from, out + start);
+        else ScatterWindowFew<kTaps>(taps, known, count, in + start, from, out + start);
       };
       switch (known) {
         case 0: break;  // a window in the padding
