@@ -51,14 +51,14 @@ ConvImplementation ChooseConv(const ConvDesc& conv);
 class ChosenConv {
  public:
   ChosenConv() = default;
-  ChosenConv(const ConvDesc& desc) : desc_(desc), implementation_(ChooseConv(desc)) {}
+  ChosenConv(const ConvDesc& desc) : desc_(desc), chosen_(ChooseConv(desc)) {}
   const ConvDesc& desc() const { return desc_; }
-  ConvImplementation chosen() const { return implementation_; }
+  ConvImplementation chosen() const { return chosen_; }
   std::string implementation() const { return desc_.implementation(); }
 
  private:
   ConvDesc desc_;
-  ConvImplementation implementation_ = ConvImplementation::kNone;
+  ConvImplementation chosen_ = ConvImplementation::kNone;
 };
 
 /// Elements of Accumulator<T> that a run needs. `widened`: T is computed in another type, as half and bfloat16 are.
