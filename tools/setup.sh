@@ -18,11 +18,13 @@ as_root() {
   sudo "$@"
 }
 
-# install_missing PACKAGE...: installs those of these Debian packages that are missing. Fails where they cannot be had, and says why.
+# install_missing PACKAGE...: installs those of these Debian packages that are missing, whatever another architecture has of them. Fails where they
+# cannot be had, and says why.
 install_missing() {
-  local missing=() package log
+  local missing=() package log architecture
+  architecture=$(dpkg --print-architecture 2>/dev/null || true)
   for package in "$@"; do
-    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing+=("$package")
+    dpkg-query -W -f '${db:Status-Status} ${Architecture}\n' "$package" 2>/dev/null | grep -qxE "installed (all|$architecture)" || missing+=("$package")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
   command -v apt-get >/dev/null || { printf 'these Debian packages are needed: %s\n' "${missing[*]}" >&2; return 1; }
