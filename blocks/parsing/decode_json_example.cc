@@ -155,11 +155,16 @@ class Translator {
     std::string text;
     double number = 0;
     if (!TakeNumberText(text) || !TakeDouble(text, number)) return false;
-    const auto value = static_cast<float>(number);
+    const float value = ToFloat(number);
     if ((!quoted && !std::isfinite(number)) || (std::isfinite(number) && !std::isfinite(value))) return lexer_.Fail("a number that a float can hold");
-    // Denormal numbers are 0, as in all arithmetic, whatever the processor is set to.
-    PutFloat(out, std::fabs(value) < std::numeric_limits<float>::min() ? std::copysign(0.0f, std::signbit(number) ? -1.0f : 1.0f) : value);
+    PutFloat(out, value);
     return true;
+  }
+  /// Denormal numbers are 0, as in all arithmetic, whatever the processor is set to, and whether it looks for them before it rounds or after.
+  static float ToFloat(double number) {
+    constexpr double kLeast = std::numeric_limits<float>::min(), kRoundedToIt = kLeast - 0x1p-151;
+    if (!(std::fabs(number) < kLeast)) return static_cast<float>(number);
+    return static_cast<float>(std::copysign(std::fabs(number) < kRoundedToIt ? 0 : kLeast, number));
   }
 
   json::Lexer lexer_;

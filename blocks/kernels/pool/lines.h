@@ -52,7 +52,13 @@ struct Largest {
   }
 #endif
   template <class V>
-  static V Finish(V result, int64_t) { return result; }
+  static V Finish(V result, int64_t) {
+#if defined(__aarch64__)
+    // Zeros for denormals here, too.
+    if constexpr (std::is_floating_point_v<A>) return result * Opaque(V{} + 1);
+#endif
+    return result;
+  }
 };
 
 template <class T>
