@@ -47,7 +47,7 @@ enum class ConvImplementation : uint8_t { kNone, kDepthwise, kWinograd, kDirect,
 const char* NameOf(ConvImplementation implementation);
 ConvImplementation ChooseConv(const ConvDesc& conv);
 
-/// A description and what is chosen for it, once for all runs.
+/// A description and what is chosen for it, once for all runs; at the call where a description alone is given.
 class ChosenConv {
  public:
   ChosenConv() = default;
