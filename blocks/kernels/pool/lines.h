@@ -54,7 +54,7 @@ struct Largest {
   template <class V>
   static V Finish(V result, int64_t) {
 #if defined(__aarch64__)
-    // Zeros for denormals here, too.
+    // A choice by lanes keeps denormals; the product makes zeros of them.
     if constexpr (std::is_floating_point_v<A>) return result * Opaque(V{} + 1);
 #endif
     return result;
